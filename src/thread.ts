@@ -1,0 +1,21 @@
+/** Starts a worker thread from our own source, compiled or not. */
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
+
+export type ThreadOptions = { workerData?: unknown; name?: string }
+
+const compiled = import.meta.url.endsWith('.js')
+
+/**
+ * `url` is written as the source has it: `new URL('./writer-thread.ts', import.meta.url)`. The compiler rewrites
+ * imports but not URLs, so the ending is put right here. Node 20 can't load TypeScript in a worker, even with tsx in
+ * `execArgv` (https://github.com/privatenumber/tsx/issues/354), so sources register it inside the thread.
+ */
+export const startThread = (url: URL, { workerData, name }: ThreadOptions = {}): Worker => {
+  const options = { workerData, ...(name === undefined ? {} : { name }) }
+  if (compiled) return new Worker(new URL(url.href.replace(/\.ts$/, '.js')), options)
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx/esm/api')).href
+  const code = `import(${JSON.stringify(tsx)}).then((tsx) => { (tsx.register ?? tsx.default.register)(); return import(${JSON.stringify(url.href)}) })`
+  return new Worker(code, { ...options, eval: true })
+}
