@@ -1,0 +1,55 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+
+/** The client's side of one request: whether it is still there, and the response as the data plane writes it. */
+export class Client {
+  readonly #reply: FastifyReply
+  readonly #response: ServerResponse
+  #gone = false
+  /** Called once when the client leaves before the response is out. */
+  onGone: () => void = () => {}
+
+  constructor(reply: FastifyReply) {
+    this.#reply = reply
+    this.#response = reply.raw
+    this.#response.once('close', () => {
+      if (this.#response.writableFinished) return
+      this.#gone = true
+      this.onGone()
+    })
+  }
+
+  get gone(): boolean {
+    return this.#gone
+  }
+
+  /** A byte of the answer has been sent: from here on a failure is told inside the answer. */
+  get started(): boolean {
+    return this.#response.headersSent
+  }
+
+  start(headers: Record<string, string>): void {
+    // From here on the bytes are ours; what hooks set (request id, CORS) is taken along, since hijacking skips onSend.
+    this.#reply.hijack()
+    // `as`: the types differ only in that Fastify's allow `undefined` values, which it never stores.
+    this.#response.writeHead(200, { ...(this.#reply.getHeaders() as Record<string, string>), ...headers })
+  }
+
+  /** False where the client reads slower than it is written to; `onDrain` then tells when to go on. */
+  write(text: string): boolean {
+    return this.#response.write(text)
+  }
+
+  onDrain(callback: () => void): void {
+    this.#response.once('drain', callback)
+  }
+
+  end(text: string): void {
+    this.#response.end(text)
+  }
+
+  /** Cuts a client that has stopped reading. */
+  cut(): void {
+    this.#response.destroy()
+  }
+}

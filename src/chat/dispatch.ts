@@ -1,0 +1,101 @@
+import type { UpstreamCall } from '../egress/upstream-call.ts'
+import type { Upstreams } from '../egress/upstreams.ts'
+import { GatewayError } from '../errors.ts'
+import type { ConfiguredProvider } from '../providers/configured-provider.ts'
+import type { Client } from './client.ts'
+import type { Generation } from './generation.ts'
+
+/** Thrown when the client has left: nobody is there to be told. */
+export class ClientGone extends GatewayError {
+  constructor() {
+    super('invalid_request', 'The client closed the connection.')
+  }
+}
+
+/** An error answer is read this far; the rest is of no use. */
+const errorBodyLimitBytes = 64 * 1024
+
+/** Credentials of each provider as headers, made once, and whose turn it is. */
+type Turn = { headers: Record<string, string>[]; next: number }
+
+export class Dispatcher {
+  readonly #upstreams: Upstreams
+  readonly #turns = new WeakMap<ConfiguredProvider, Turn>()
+
+  constructor(upstreams: Upstreams) {
+    this.#upstreams = upstreams
+  }
+
+  /**
+   * Calls the provider and resolves when it has said yes; the body is then still to come. The client's leaving closes
+   * the connection at once. Raises what the dialect reads from a refusal, `provider_unavailable`, `provider_timeout`,
+   * `provider_error`, `unsupported_parameter`, and `ClientGone`.
+   */
+  async dispatch(generation: Generation, client: Client): Promise<UpstreamCall> {
+    const { model } = generation
+    const { provider } = model.provider
+    const startedMs = generation.elapsedMs
+    const call = this.#send(generation)
+    client.onGone = () => call.abort(new ClientGone())
+    if (client.gone) client.onGone()
+    const note = (status: number | null, error: string | null) =>
+      generation.attempts.push({
+        provider: provider.id,
+        model: model.upstreamModel,
+        status,
+        error,
+        latencyMs: generation.elapsedMs - startedMs,
+      })
+    let status: number | null = null
+    try {
+      const head = await call.head()
+      status = head.status
+      if (status >= 200 && status < 300) {
+        note(status, null)
+        return call
+      }
+      const body = await call.readWhole(errorBodyLimitBytes).catch(() => '')
+      throw provider.dialect.parseError(status, head.headers, body)
+    } catch (error) {
+      note(status, error instanceof ClientGone ? 'client_closed_request' : codeOf(error))
+      throw error
+    }
+  }
+
+  #send({ model, chat, outputCap }: Generation): UpstreamCall {
+    const { provider, origin, basePath, timeouts } = model.provider
+    const rendered = provider.dialect.renderRequest(chat, {
+      upstreamModel: model.upstreamModel,
+      maxOutputTokens: outputCap,
+    })
+    return this.#upstreams.send({
+      origin,
+      path: basePath + rendered.path,
+      headers: rendered.headers
+        ? { ...this.#credential(model.provider), ...rendered.headers }
+        : this.#credential(model.provider),
+      body: rendered.body,
+      connectTimeoutMs: timeouts.connectMs,
+      headTimeoutMs: chat.stream ? timeouts.firstByteMs : timeouts.wholeFirstByteMs,
+      idleTimeoutMs: timeouts.idleMs,
+      ...(provider.answerInProcess ? { answerInProcess: provider.answerInProcess } : {}),
+    })
+  }
+
+  #credential(configured: ConfiguredProvider): Record<string, string> {
+    let turn = this.#turns.get(configured)
+    if (!turn) {
+      const { provider, apiKeys } = configured
+      // Compression would make chunks wait for each other, and unpacking is an attack surface.
+      const common = { 'content-type': 'application/json', 'accept-encoding': 'identity' }
+      const credentials = apiKeys.length > 0 ? apiKeys.map(key => provider.authorize(key)) : [{}]
+      turn = { headers: credentials.map(credential => ({ ...common, ...credential })), next: 0 }
+      this.#turns.set(configured, turn)
+    }
+    const headers = turn.headers[turn.next % turn.headers.length] ?? {}
+    turn.next++
+    return headers
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof GatewayError ? error.code : 'internal_error')

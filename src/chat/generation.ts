@@ -1,0 +1,189 @@
+import type { ApiKey } from '../accounts/keys.ts'
+import { chargeOf } from '../ledger/charge.ts'
+import type { Hold, Ledger, Settlement } from '../ledger/ledger.ts'
+import type { AppliedRates, Attempt, Caller, Receipt } from '../ledger/receipt.ts'
+import type { Model } from '../models/model.ts'
+import { appliedRates } from '../models/pricing.ts'
+import type { ChatRequest, FinishReason } from '../wire/chat.ts'
+import { promptTokens, type Usage } from '../wire/usage.ts'
+import { costAtMost, type Estimate } from './estimate.ts'
+import type { Meter, MeteredUsage } from './meter.ts'
+
+/** How an answer ended. */
+export type Ending = {
+  /** Code of the catalogue, `client_closed_request`, or `null` where it ended well. */
+  error: string | null
+  /** The client got nothing of it (a whole answer), or what was delivered is owed (a stream). */
+  onCommitFailure: 'void' | 'keep'
+}
+
+/** A settled generation, as the client is told of it. */
+export type Settled = {
+  usage: Usage
+  estimated: boolean
+  applied: AppliedRates
+  priceNanoUsd: bigint
+  settlement: Settlement
+}
+
+export type GenerationParts = {
+  id: string
+  key: ApiKey
+  chat: ChatRequest
+  model: Model
+  estimate: Estimate
+  /** Per choice; `null` leaves the model's own maximum. */
+  outputCap: number | null
+  hold: Hold
+  ledger: Ledger
+  meter: Meter
+  caller: Caller
+  markupBasisPoints: number
+  admittedAtMs: number
+  clock: () => number
+}
+
+/** Half of a grant used: time to renew it. A refused renewal is tried again this often, in tokens. */
+const retryExtendTokens = 256
+
+/** One request between its hold and its settle: what it is, what it has used, and the one way to end it. */
+export class Generation {
+  readonly id: string
+  readonly chat: ChatRequest
+  readonly model: Model
+  readonly outputCap: number | null
+  readonly meter: Meter
+  readonly createdSeconds: number
+  readonly attempts: Attempt[] = []
+  finishReason: FinishReason | null = null
+  nativeFinishReason: string | null = null
+  ttftMs: number | null = null
+  readonly #parts: GenerationParts
+  readonly #keyId: string
+  #settled: Promise<Settled> | null = null
+  #grantedTokens: number
+  #extendAtTokens: number
+  #checkpointing = false
+
+  constructor(parts: GenerationParts) {
+    this.#parts = parts
+    this.id = parts.id
+    this.chat = parts.chat
+    this.model = parts.model
+    this.outputCap = parts.outputCap
+    this.meter = parts.meter
+    this.createdSeconds = Math.floor(parts.admittedAtMs / 1_000)
+    this.#keyId = parts.key.id
+    this.#grantedTokens = parts.estimate.outputTokens
+    this.#extendAtTokens = parts.estimate.outputNamed ? Number.POSITIVE_INFINITY : this.#grantedTokens / 2
+  }
+
+  get keyId(): string {
+    return this.#keyId
+  }
+
+  get accountId(): string {
+    return this.#parts.key.accountId
+  }
+
+  get elapsedMs(): number {
+    return this.#parts.clock() - this.#parts.admittedAtMs
+  }
+
+  /** Response headers that tell of this generation. */
+  headers(): Record<string, string> {
+    const headers: Record<string, string> = { 'x-generation-id': this.id }
+    if (this.outputCap !== null) headers['x-max-tokens-capped'] = String(this.outputCap)
+    return headers
+  }
+
+  /** Renews the grant when half of it is used. False when it is used up and the balance pays for no more. */
+  canGoOn(): boolean {
+    const used = this.meter.roughOutputTokens
+    if (used < this.#extendAtTokens) return true
+    const { estimate, ledger, hold } = this.#parts
+    const more = estimate.outputTokens
+    const price = this.#costAtMost(this.#grantedTokens + more) - this.#costAtMost(this.#grantedTokens)
+    if (ledger.extend(hold, price)) {
+      this.#grantedTokens += more
+      this.#extendAtTokens = this.#grantedTokens - more / 2
+      return true
+    }
+    this.#extendAtTokens = used + retryExtendTokens
+    return used < this.#grantedTokens
+  }
+
+  /** Writes the usage so far as durable evidence. Not awaited by anyone; one at a time. */
+  async checkpoint(): Promise<void> {
+    if (this.#checkpointing || this.#settled) return
+    this.#checkpointing = true
+    const metered = await this.meter.usage(this.chat)
+    this.#checkpointing = false
+    if (this.#settled) return
+    this.#parts.ledger.checkpoint(this.#parts.hold, this.#receipt(metered, null))
+  }
+
+  /**
+   * Ends the generation and its hold; the first call decides, later ones get the same. Resolves when the charge stands
+   * in memory; `settlement.committed` when it is durable.
+   */
+  settle(ending: Ending): Promise<Settled> {
+    this.#settled ??= this.#settle(ending)
+    return this.#settled
+  }
+
+  async #settle({ error, onCommitFailure }: Ending): Promise<Settled> {
+    const { ledger, hold } = this.#parts
+    // Nothing delivered and nothing reported: nothing is owed, whatever the upstream may bill.
+    const owed = this.meter.delivered || this.meter.reported !== null
+    const metered = owed ? await this.meter.usage(this.chat) : nothingUsed
+    const receipt = this.#receipt(metered, error)
+    const exposed = !owed && error !== null && exposing.has(error)
+    const settlement = ledger.settle(hold, receipt, {
+      onCommitFailure,
+      ...(exposed ? { exposureNanoUsd: hold.amountNanoUsd } : {}),
+    })
+    const { usage, estimated } = metered
+    return { usage, estimated, applied: receipt.applied, priceNanoUsd: receipt.priceNanoUsd, settlement }
+  }
+
+  #receipt({ usage, estimated }: MeteredUsage, error: string | null): Receipt {
+    const { key, chat, model, caller, admittedAtMs, markupBasisPoints } = this.#parts
+    const applied = appliedRates(model.price, promptTokens(usage), markupBasisPoints)
+    return {
+      generationId: this.id,
+      accountId: key.accountId,
+      keyId: key.id,
+      modelAsked: chat.model,
+      model: model.id,
+      provider: model.provider.provider.id,
+      streamed: chat.stream === true,
+      usage,
+      estimated,
+      applied,
+      priceNanoUsd: usage === nothingUsed.usage ? 0n : chargeOf(usage, applied),
+      finishReason: this.finishReason,
+      nativeFinishReason: this.nativeFinishReason,
+      error,
+      attempts: this.attempts,
+      caller,
+      createdAtMs: admittedAtMs,
+      latencyMs: this.elapsedMs,
+      ttftMs: this.ttftMs,
+    }
+  }
+
+  #costAtMost(outputTokens: number): bigint {
+    const { estimate, model, markupBasisPoints } = this.#parts
+    return costAtMost(
+      estimate.inputTokens,
+      outputTokens,
+      appliedRates(model.price, estimate.inputTokens, markupBasisPoints),
+    )
+  }
+}
+
+const nothingUsed: MeteredUsage = { usage: { tokens: {} }, estimated: false }
+
+/** Endings after which the upstream may have worked, and may bill for it, though nothing came of it. */
+const exposing = new Set(['client_closed_request', 'provider_timeout', 'draining'])

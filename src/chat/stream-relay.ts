@@ -1,0 +1,202 @@
+import type { BytesSink, UpstreamCall } from '../egress/upstream-call.ts'
+import { GatewayError, toGatewayError } from '../errors.ts'
+import type { StreamEvent, StreamReader } from '../dialects/dialect.ts'
+import type { ChatChunk } from '../wire/chat.ts'
+import type { Client } from './client.ts'
+import type { Generation } from './generation.ts'
+import type { Trip } from './in-flight.ts'
+import { usageBody } from './usage-body.ts'
+
+export type StreamTimes = {
+  /** A comment is sent after this much silence, so that proxies do not cut the line. */
+  keepAliveMs: number
+}
+
+const checkpointEveryMs = 1_000
+const checkpointEveryTokens = 1_000
+/** A client that has not read a byte for this long while data waits for it is taken for gone. */
+const stalledClientMs = 60_000
+
+/**
+ * One streamed answer, upstream → client. Chunks leave as they come, with backpressure to the upstream; the last bytes
+ * leave after the settle. Driven by the upstream's bytes and by the clock of `InFlight`.
+ */
+export class StreamRelay implements BytesSink, Trip {
+  readonly #client: Client
+  readonly #generation: Generation
+  readonly #times: StreamTimes
+  readonly #clock: () => number
+  readonly #reader: StreamReader
+  /** What is the same in every event of this stream, up to the chunk's own fields. */
+  readonly #head: string
+  #call: UpstreamCall | null = null
+  #interrupted: GatewayError | null = null
+  #over: { resolve: () => void; reject: (error: GatewayError) => void } | null = null
+  #lastWriteMs: number
+  #lastCheckpointMs: number
+  #pausedSinceMs: number | null = null
+
+  constructor(client: Client, generation: Generation, times: StreamTimes, clock: () => number) {
+    this.#client = client
+    this.#generation = generation
+    this.#times = times
+    this.#clock = clock
+    const { id, createdSeconds: created, model } = generation
+    const { provider } = model.provider
+    this.#reader = provider.dialect.readStream()
+    const stamp = { id, object: 'chat.completion.chunk', created, model: model.id, provider: provider.name }
+    this.#head = `data: ${JSON.stringify(stamp).slice(0, -1)},`
+    this.#lastWriteMs = clock()
+    this.#lastCheckpointMs = this.#lastWriteMs
+  }
+
+  /** Resolves when the last byte is handed over. Raises what the upstream's failure was, and `ledger_unavailable`. */
+  async run(call: UpstreamCall): Promise<void> {
+    this.#call = call
+    await new Promise<void>((resolve, reject) => {
+      this.#over = { resolve, reject }
+      if (this.#interrupted) call.abort(this.#interrupted)
+      call.pipeTo(this)
+    })
+    const settled = await this.#generation.settle({ error: null, onCommitFailure: 'keep' })
+    // The client may read its balance the moment it sees [DONE], so the money moves first.
+    await settled.settlement.committed
+    this.#write(`${this.#frame({ choices: [], usage: usageBody(settled) })}data: [DONE]\n\n`)
+    this.#client.end('')
+  }
+
+  /** Before the first byte an ordinary HTTP error (rethrown); after it a chunk that tells, and no [DONE]. */
+  async fail(error: GatewayError, code: string): Promise<void> {
+    const { settlement } = await this.#generation.settle({ error: code, onCommitFailure: 'keep' })
+    if (!this.#client.started) throw error
+    // A failed commit changes nothing for a client that is told of a failure anyway.
+    await settlement.committed.catch(() => {})
+    const choice = { index: 0, delta: {}, logprobs: null, finish_reason: 'error' } as const
+    this.#write(this.#frame({ choices: [choice], ...error.toBody() }))
+    this.#client.end('')
+  }
+
+  onBytes(bytes: Buffer): void {
+    if (!this.#over) return
+    try {
+      this.#pass(this.#reader.push(bytes))
+    } catch (error) {
+      this.#break(toGatewayError(error))
+    }
+  }
+
+  onEnd(): void {
+    if (!this.#over) return
+    try {
+      this.#pass(this.#reader.end())
+      this.#complete()
+    } catch (error) {
+      this.#break(toGatewayError(error))
+    }
+  }
+
+  onError(error: GatewayError): void {
+    this.#break(error)
+  }
+
+  tick(nowMs: number): void {
+    const { timeouts } = this.#generation.model.provider
+    if (this.#generation.elapsedMs > timeouts.totalMs) {
+      this.interrupt(new GatewayError('provider_timeout', 'The answer took longer than this gateway waits.'))
+    } else if (this.#pausedSinceMs !== null) {
+      if (nowMs - this.#pausedSinceMs > stalledClientMs) this.#client.cut()
+    } else if (nowMs - this.#lastWriteMs >= this.#times.keepAliveMs) {
+      this.#write(': tollgate\n\n')
+    }
+    if (nowMs - this.#lastCheckpointMs >= checkpointEveryMs) this.#checkpoint(nowMs)
+  }
+
+  interrupt(error: GatewayError): void {
+    this.#interrupted = error
+    this.#call?.abort(error)
+  }
+
+  #pass(events: StreamEvent[]): void {
+    const { meter } = this.#generation
+    let frames = ''
+    for (const { chunk, usage } of events) {
+      if (usage) meter.report(usage)
+      if (!chunk) continue
+      meter.observe(chunk)
+      this.#noteFinish(chunk)
+      frames += this.#frame(chunk)
+    }
+    if (frames !== '') this.#deliver(frames)
+    if (this.#reader.done) this.#complete()
+    else if (!this.#generation.canGoOn()) this.#exhaust()
+    else if (meter.uncountedRoughTokens >= checkpointEveryTokens) this.#checkpoint(this.#lastWriteMs)
+  }
+
+  #deliver(frames: string): void {
+    this.#generation.ttftMs ??= this.#generation.elapsedMs
+    if (this.#write(frames) || this.#pausedSinceMs !== null) return
+    this.#pausedSinceMs = this.#lastWriteMs
+    this.#call?.pause()
+    this.#client.onDrain(() => {
+      this.#pausedSinceMs = null
+      this.#call?.resume()
+    })
+  }
+
+  #noteFinish({ choices }: ChatChunk): void {
+    for (const { finish_reason, native_finish_reason } of choices) {
+      if (!finish_reason) continue
+      this.#generation.finishReason = finish_reason
+      this.#generation.nativeFinishReason = native_finish_reason ?? null
+    }
+  }
+
+  /** The balance pays for no more: what was produced is charged, and the answer ends as if cut at its maximum. */
+  #exhaust(): void {
+    const generation = this.#generation
+    generation.finishReason = 'length'
+    const choices = Array.from({ length: generation.chat.n ?? 1 }, (_, index) => ({
+      index,
+      delta: {},
+      logprobs: null,
+      finish_reason: 'length' as const,
+      native_finish_reason: 'insufficient_credits',
+    }))
+    this.#deliver(this.#frame({ choices }))
+    this.#complete()
+    this.#call?.abort(new GatewayError('insufficient_credits', 'The balance is used up.'))
+  }
+
+  #checkpoint(nowMs: number): void {
+    this.#lastCheckpointMs = nowMs
+    if (this.#generation.meter.delivered) void this.#generation.checkpoint()
+  }
+
+  #complete(): void {
+    this.#over?.resolve()
+    this.#over = null
+  }
+
+  #break(error: GatewayError): void {
+    this.#over?.reject(error)
+    this.#over = null
+    // What the upstream still sends after it broke the protocol is of no use to anybody.
+    this.#call?.abort(error)
+  }
+
+  #frame(chunk: ChatChunk): string {
+    return `${this.#head}${JSON.stringify(chunk).slice(1)}\n\n`
+  }
+
+  #write(text: string): boolean {
+    this.#lastWriteMs = this.#clock()
+    if (!this.#client.started) this.#client.start({ ...streamHeaders, ...this.#generation.headers() })
+    return this.#client.write(text)
+  }
+}
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // nginx and its kin would otherwise gather chunks.
+  'x-accel-buffering': 'no',
+}

@@ -1,0 +1,80 @@
+import type { UpstreamCall } from '../egress/upstream-call.ts'
+import { GatewayError } from '../errors.ts'
+import type { ChatAnswer } from '../wire/chat.ts'
+import type { Client } from './client.ts'
+import type { Generation, Settled } from './generation.ts'
+import type { Trip } from './in-flight.ts'
+import { usageBody } from './usage-body.ts'
+
+/** Far above any whole answer of text; what is larger is not one. */
+const answerLimitBytes = 64 * 1024 * 1024
+
+/** One whole answer, upstream → client: settled first, then sent. */
+export class WholeRelay implements Trip {
+  readonly #client: Client
+  readonly #generation: Generation
+  #call: UpstreamCall | null = null
+  #interrupted: GatewayError | null = null
+
+  constructor(client: Client, generation: Generation) {
+    this.#client = client
+    this.#generation = generation
+  }
+
+  /** Resolves when the answer is out. Raises what the call and the dialect do, and `ledger_unavailable`. */
+  async run(call: UpstreamCall): Promise<void> {
+    this.#call = call
+    if (this.#interrupted) call.abort(this.#interrupted)
+    const generation = this.#generation
+    const { dialect } = generation.model.provider.provider
+    const { answer, usage } = dialect.parseResponse(await call.readWhole(answerLimitBytes))
+    if (usage) generation.meter.report(usage)
+    else generation.meter.observeAnswer(answer)
+    generation.finishReason = answer.choices[0]?.finish_reason ?? null
+    generation.nativeFinishReason = answer.choices[0]?.native_finish_reason ?? null
+
+    const settled = await generation.settle({ error: null, onCommitFailure: 'void' })
+    // Whoever sees the answer has been charged for it, durably: so the money moves first.
+    await settled.settlement.committed
+    this.#send(answer, settled)
+  }
+
+  /** Nothing has been sent, so the failure is an ordinary HTTP error. */
+  async fail(error: GatewayError, code: string): Promise<void> {
+    await this.#generation.settle({ error: code, onCommitFailure: 'void' })
+    throw error
+  }
+
+  tick(): void {
+    const { timeouts } = this.#generation.model.provider
+    if (this.#generation.elapsedMs > timeouts.totalMs) {
+      this.interrupt(new GatewayError('provider_timeout', 'The answer took longer than this gateway waits.'))
+    }
+  }
+
+  interrupt(error: GatewayError): void {
+    this.#interrupted = error
+    this.#call?.abort(error)
+  }
+
+  #send(answer: ChatAnswer, settled: Settled): void {
+    const { id, createdSeconds, model } = this.#generation
+    const { choices, ...rest } = answer
+    const body = JSON.stringify({
+      id,
+      object: 'chat.completion',
+      created: createdSeconds,
+      model: model.id,
+      provider: model.provider.provider.name,
+      choices,
+      ...rest,
+      usage: usageBody(settled),
+    })
+    this.#client.start({
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      ...this.#generation.headers(),
+    })
+    this.#client.end(body)
+  }
+}
