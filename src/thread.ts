@@ -1,6 +1,4 @@
 /** Starts a worker thread from our own source, compiled or not. */
-import { createRequire } from 'node:module'
-import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
 export type ThreadOptions = { workerData?: unknown; name?: string }
@@ -15,7 +13,9 @@ const compiled = import.meta.url.endsWith('.js')
 export const startThread = (url: URL, { workerData, name }: ThreadOptions = {}): Worker => {
   const options = { workerData, ...(name === undefined ? {} : { name }) }
   if (compiled) return new Worker(new URL(url.href.replace(/\.ts$/, '.js')), options)
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx/esm/api')).href
-  const code = `import(${JSON.stringify(tsx)}).then((tsx) => { (tsx.register ?? tsx.default.register)(); return import(${JSON.stringify(url.href)}) })`
+  const [tsx, source] = [import.meta.resolve('tsx/esm/api'), url.href].map(href =>
+    JSON.stringify(href),
+  )
+  const code = `import(${tsx}).then(({ register }) => { register(); return import(${source}) })`
   return new Worker(code, { ...options, eval: true })
 }
