@@ -66,7 +66,13 @@ type ErrorDetails = {
 
 /** The shape OpenAI's SDKs read: https://platform.openai.com/docs/guides/error-codes */
 export type ErrorBody = {
-  error: { message: string; type: string; param: string | null; code: ErrorCode; metadata?: ErrorMetadata }
+  error: {
+    message: string
+    type: string
+    param: string | null
+    code: ErrorCode
+    metadata?: ErrorMetadata
+  }
 }
 
 /** A failure of the catalogue. `message` is for the client; `internal` and `cause` are for the log. */
@@ -86,7 +92,9 @@ export class GatewayError extends Error {
     this.internal = details.internal
     const entry: CatalogueEntry = errorCatalogue[code]
     this.headers =
-      entry.retry === false ? { 'x-should-retry': 'false', ...details.headers } : (details.headers ?? {})
+      entry.retry === false
+        ? { 'x-should-retry': 'false', ...details.headers }
+        : (details.headers ?? {})
   }
 
   get status(): number {
@@ -104,7 +112,11 @@ export class GatewayError extends Error {
 export const toGatewayError = (thrown: unknown): GatewayError =>
   thrown instanceof GatewayError
     ? thrown
-    : new GatewayError('internal_error', 'The gateway failed to handle this request. It was not charged.', {
-        cause: thrown,
-        ...(thrown instanceof Error ? { internal: thrown.message } : {}),
-      })
+    : new GatewayError(
+        'internal_error',
+        'The gateway failed to handle this request. It was not charged.',
+        {
+          cause: thrown,
+          ...(thrown instanceof Error ? { internal: thrown.message } : {}),
+        },
+      )

@@ -53,5 +53,9 @@ export interface Dialect {
   parseResponse(body: string): ParsedAnswer
   readStream(): StreamReader
   /** A non-2xx answer as a failure of the catalogue; `headers` are lower case. Never throws. */
-  parseError(status: number, headers: Readonly<Record<string, string | string[] | undefined>>, body: string): GatewayError
+  parseError(
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    body: string,
+  ): GatewayError
 }

@@ -22,7 +22,10 @@ const Message = z
     content: z.union([z.string(), z.array(ContentPart)]).nullish(),
     tool_calls: z.array(ToolCall).nullish(),
   })
-  .refine(hasContent, { path: ['content'], message: 'content must be a string or an array of parts' })
+  .refine(hasContent, {
+    path: ['content'],
+    message: 'content must be a string or an array of parts',
+  })
 
 /** Content may be absent only where something else says what the assistant answered. */
 function hasContent(message: { role: string; content?: unknown; [key: string]: unknown }): boolean {
@@ -53,7 +56,10 @@ export const ChatRequestSchema = z.looseObject({
   n: z.int().min(1).max(128).nullish(),
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
-  tools: z.array(z.looseObject({ type: z.string() })).max(1024).nullish(),
+  tools: z
+    .array(z.looseObject({ type: z.string() }))
+    .max(1024)
+    .nullish(),
   response_format: z.looseObject({ type: z.string() }).nullish(),
   service_tier: z.string().nullish(),
   web_search_options: z.looseObject({}).nullish(),
@@ -110,7 +116,12 @@ export type AnswerMessage = {
   content: string | null
   refusal: string | null
   reasoning?: string | null
-  tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string }; [extra: string]: unknown }[]
+  tool_calls?: {
+    id: string
+    type: 'function'
+    function: { name: string; arguments: string }
+    [extra: string]: unknown
+  }[]
   [extra: string]: unknown
 }
 

@@ -3,7 +3,14 @@
  * OpenAI's `prompt_tokens` holds the cached ones, Anthropic's `input_tokens` does not. Dialects undo that.)
  */
 
-export const inputClasses = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'inputAudio', 'cacheReadAudio'] as const
+export const inputClasses = [
+  'input',
+  'cacheRead',
+  'cacheWrite',
+  'cacheWrite1h',
+  'inputAudio',
+  'cacheReadAudio',
+] as const
 export const outputClasses = ['output', 'outputAudio'] as const
 export const tokenClasses = [...inputClasses, ...outputClasses] as const
 export type TokenClass = (typeof tokenClasses)[number]
@@ -29,4 +36,5 @@ export const promptTokens = ({ tokens }: Usage): number => {
 }
 
 /** All tokens of the answer, reasoning included. */
-export const completionTokens = ({ tokens }: Usage): number => (tokens.output ?? 0) + (tokens.outputAudio ?? 0)
+export const completionTokens = ({ tokens }: Usage): number =>
+  (tokens.output ?? 0) + (tokens.outputAudio ?? 0)
