@@ -34,7 +34,13 @@ export type ProviderFailure = {
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /** What the vendors' error shapes have in common, found wherever each puts it. */
-type Reason = { message: string; words: string; status: number | null; param: string | null; retryDelay: string | null }
+type Reason = {
+  message: string
+  words: string
+  status: number | null
+  param: string | null
+  retryDelay: string | null
+}
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -67,11 +73,15 @@ const textOf = (value: unknown): string =>
 
 const httpStatus = (value: unknown): number | null => {
   const status = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value
-  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599 ? status : null
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599
+    ? status
+    : null
 }
 
 /** Google's `details`, and FastAPI's `detail`: lists whose entries each hold a part of the reason. */
-const readDetails = (details: unknown): { text: string; words: string; retryDelay: string | null } => {
+const readDetails = (
+  details: unknown,
+): { text: string; words: string; retryDelay: string | null } => {
   const found = { text: '', words: '', retryDelay: null as string | null }
   if (typeof details === 'string') found.text = details
   if (!Array.isArray(details)) return found
@@ -93,18 +103,38 @@ const readDetails = (details: unknown): { text: string; words: string; retryDela
  */
 const readReason = (body: unknown): Reason => {
   const outer = Array.isArray(body) ? body[0] : body
-  if (!isRecord(outer)) return { message: textOf(outer), words: '', status: null, param: null, retryDelay: null }
+  if (!isRecord(outer))
+    return { message: textOf(outer), words: '', status: null, param: null, retryDelay: null }
   const inner = isRecord(outer.error) ? outer.error : outer
   const details = readDetails(inner.details ?? inner.detail ?? outer.detail)
-  const message = textOf(inner.message) || textOf(outer.error) || details.text || textOf(outer.message)
+  const message =
+    textOf(inner.message) || textOf(outer.error) || details.text || textOf(outer.message)
   const metadata = isRecord(inner.metadata) ? inner.metadata : {}
-  const words = [inner.code, inner.type, inner.status, inner.error_type, outer.code, metadata.error_type, details.words]
+  const words = [
+    inner.code,
+    inner.type,
+    inner.status,
+    inner.error_type,
+    outer.code,
+    metadata.error_type,
+    details.words,
+  ]
   if (isRecord(inner.innererror)) words.push(inner.innererror.code)
   return {
     message,
-    words: words.map(textOf).filter((word) => word !== '').join(' '),
-    status: httpStatus(inner.status_code) ?? httpStatus(inner.code) ?? httpStatus(inner.status) ?? httpStatus(outer.code),
-    param: typeof inner.param === 'string' && /^[\w.[\]-]{1,200}$/.test(inner.param) ? inner.param : null,
+    words: words
+      .map(textOf)
+      .filter(word => word !== '')
+      .join(' '),
+    status:
+      httpStatus(inner.status_code) ??
+      httpStatus(inner.code) ??
+      httpStatus(inner.status) ??
+      httpStatus(outer.code),
+    param:
+      typeof inner.param === 'string' && /^[\w.[\]-]{1,200}$/.test(inner.param)
+        ? inner.param
+        : null,
     retryDelay: details.retryDelay,
   }
 }
@@ -176,7 +206,8 @@ const wordings: { readonly [K in ProviderFailureCode]: string } = {
   model_not_found: 'The provider does not serve this model.',
   provider_error: 'The provider failed to answer this request.',
   provider_rate_limited: 'The provider is limiting requests to this model. Try again later.',
-  provider_rejected_credentials: "The provider refused this gateway's credential. Your API key is not the cause.",
+  provider_rejected_credentials:
+    "The provider refused this gateway's credential. Your API key is not the cause.",
   provider_timeout: 'The provider took too long to answer.',
   provider_unavailable: 'The provider is not available at the moment. Try again later.',
   request_too_large: 'The request is larger than the provider takes.',
@@ -191,7 +222,12 @@ const actionable: ReadonlySet<ProviderFailureCode> = new Set([
   'unsupported_parameter',
 ])
 
-const failureOf = (code: ProviderFailureCode, status: number, reason: Reason, retryAfter: string | null): ProviderFailure => {
+const failureOf = (
+  code: ProviderFailureCode,
+  status: number,
+  reason: Reason,
+  retryAfter: string | null,
+): ProviderFailure => {
   const told = actionable.has(code)
   const words = sanitiseReason(reason.message)
   const own = wordings[code]
@@ -214,13 +250,19 @@ const header = (headers: ResponseHeaders, name: string): string | null => {
 const maxRetrySeconds = 86_400
 
 const wholeSeconds = (seconds: number): string | null =>
-  Number.isFinite(seconds) && seconds >= 0 ? String(Math.min(Math.ceil(seconds), maxRetrySeconds)) : null
+  Number.isFinite(seconds) && seconds >= 0
+    ? String(Math.min(Math.ceil(seconds), maxRetrySeconds))
+    : null
 
 /** From `retry-after` (seconds or a date), `retry-after-ms`, or Google's `retryDelay` ("34.4s"), in this order. */
 const readRetryAfter = (headers: ResponseHeaders, reason: Reason): string | null => {
   const plain = header(headers, 'retry-after')
   if (plain !== null && /^\d+(\.\d+)?$/.test(plain)) return wholeSeconds(Number(plain))
-  if (plain !== null && /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(plain)) return plain
+  if (
+    plain !== null &&
+    /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(plain)
+  )
+    return plain
   const ms = header(headers, 'retry-after-ms')
   if (ms !== null && /^\d+(\.\d+)?$/.test(ms)) return wholeSeconds(Number(ms) / 1000)
   const delay = /^(\d+(?:\.\d+)?)s$/.exec(reason.retryDelay ?? '')
@@ -237,7 +279,11 @@ const parseBody = (body: string): unknown => {
 }
 
 /** A non-2xx answer of a provider. `body` is as received; `headers` are lower case. Never throws. */
-export const readHttpFailure = (status: number, headers: ResponseHeaders, body: string): ProviderFailure => {
+export const readHttpFailure = (
+  status: number,
+  headers: ResponseHeaders,
+  body: string,
+): ProviderFailure => {
   const reason = readReason(parseBody(body))
   reason.words += ` ${(header(headers, 'x-amzn-errortype') ?? '').split(':')[0]}`
   return failureOf(codeOf(status, reason), status, reason, readRetryAfter(headers, reason))

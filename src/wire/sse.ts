@@ -102,7 +102,8 @@ export class SseDecoder {
   #readField(line: string): void {
     const colon = line.indexOf(':')
     const name = colon === -1 ? line : line.slice(0, colon)
-    const value = colon === -1 ? '' : line.slice(line.charCodeAt(colon + 1) === 0x20 ? colon + 2 : colon + 1)
+    const value =
+      colon === -1 ? '' : line.slice(line.charCodeAt(colon + 1) === 0x20 ? colon + 2 : colon + 1)
     if (name === 'event') this.#event = value === '' ? null : value
     else if (name === 'data') this.#append(value)
     else if (name === 'error') {

@@ -1,0 +1,52 @@
+/**
+ * The dialect that most providers speak, in their accents: OpenAI's chat completions, which is the hub's own shape, so
+ * that rendering is close to the identity and parsing is a clean-up. Not a list of providers: a provider's manners
+ * are quirks, named in its own file.
+ */
+import { GatewayError } from '../errors.ts'
+import { type ProviderFailure, readHttpFailure, readInBandFailure } from '../wire/provider-error.ts'
+import { invalidResponse, isFields, parseAnswer } from './chat-completions-answer.ts'
+import type { Quirks } from './chat-completions-quirks.ts'
+import { makeRequestRenderer } from './chat-completions-request.ts'
+import { ChatCompletionsStream } from './chat-completions-stream.ts'
+import type { Dialect } from './dialect.ts'
+
+export type { Quirks } from './chat-completions-quirks.ts'
+
+const toError = ({ code, message, param, retryAfter, internal }: ProviderFailure): GatewayError =>
+  new GatewayError(code, message, {
+    internal,
+    ...(param === null ? {} : { param }),
+    ...(retryAfter === null ? {} : { headers: { 'retry-after': retryAfter } }),
+  })
+
+const failureInBand = (body: unknown): GatewayError => toError(readInBandFailure(body))
+
+const parseJson = (body: string): unknown => {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw invalidResponse('the answer is not JSON')
+  }
+}
+
+/** The dialect as a provider speaks it. Made once, at start. */
+export const chatCompletionsWith = (quirks: Quirks): Dialect => ({
+  id: 'chat-completions',
+
+  renderRequest: makeRequestRenderer(quirks),
+
+  parseResponse(body) {
+    const answer = parseJson(body)
+    if (!isFields(answer)) throw invalidResponse('the answer is not an object')
+    if (answer.error || answer.object === 'error') throw failureInBand(answer)
+    return parseAnswer(answer, quirks.feePerRequest === true)
+  },
+
+  readStream: () => new ChatCompletionsStream(quirks, failureInBand),
+
+  parseError: (status, headers, body) => toError(readHttpFailure(status, headers, body)),
+})
+
+/** Without quirks: what OpenAI's documentation describes, and what an unknown compatible server is assumed to speak. */
+export const chatCompletions: Dialect = chatCompletionsWith({})
