@@ -16,3 +16,12 @@ export type Price = {
 }
 
 export type PriceTier = { readonly abovePromptTokens: number; readonly rates: Rates }
+
+/** One tier of a price with the gateway's mark-up: all that a charge is computed from, kept on the receipt. */
+export type AppliedRates = {
+  readonly version: string
+  readonly effectiveFrom: string | null
+  readonly rates: Rates
+  readonly fees: Price['fees']
+  readonly markupBasisPoints: number
+}

@@ -8,19 +8,75 @@ export interface Provider {
   readonly name: string
   /** Without a final slash; the dialect's path is appended. */
   readonly baseUrl: string
+  /**
+   * Available only where `<ID>_BASE_URL` or the operator's file says where it is: a server of one's own, or an address
+   * that holds an account's id. `baseUrl` is then an example.
+   */
+  readonly needsBaseUrl?: true
   readonly dialect: Dialect
   /** The setting that holds the credential, or `null` where none is needed (a server on one's own machine). */
   readonly apiKeyEnv: string | null
   /** Headers that carry the credential. */
   authorize(apiKey: string): Record<string, string>
+  /** Where its models and prices are published. Without, it sells what the operator's file prices. */
+  readonly priceSources?: readonly PriceSource[]
+  /** Models that this file itself prices. */
+  readonly ownModels?: readonly PricedModel[]
   /** Answers in this process instead of over the network (the demo). */
   readonly answerInProcess?: InProcessAnswer
 }
 
 /** An upstream that lives in this process: takes the rendered body, yields the bytes of an answer. */
-export type InProcessAnswer = (body: string, signal: AbortSignal) => { contentType: string; chunks: AsyncIterable<string> }
+export type InProcessAnswer = (
+  body: string,
+  signal: AbortSignal,
+) => { contentType: string; chunks: AsyncIterable<string> }
 
-export const bearer = (apiKey: string): Record<string, string> => ({ authorization: `Bearer ${apiKey}` })
+/** One provider's list in genai-prices, and how far its names are those that this provider answers to. */
+export type PriceSource = {
+  /** Its id there; not always ours. */
+  readonly id: string
+  /** Appended to each name, where a router needs it to keep to the vendor whose price this is. Then aliases are left out. */
+  readonly suffix?: string
+  /** Names that this provider doesn't serve over chat-completions, or bills by something the list lacks. */
+  readonly except?: RegExp
+  /** Names whose price in the list is that of an older model, and the name in the list that they stand for today. */
+  readonly sameAs?: Readonly<Record<string, string>>
+}
+
+/** USD per million tokens, as decimal strings with up to 9 decimals; what is left out falls back to its like. */
+export type ListPrice = {
+  readonly input: string
+  readonly output: string
+  readonly cacheRead?: string | undefined
+  readonly cacheWrite?: string | undefined
+  readonly cacheWrite1h?: string | undefined
+  readonly inputAudio?: string | undefined
+  readonly cacheReadAudio?: string | undefined
+  readonly outputAudio?: string | undefined
+  /** USD each. */
+  readonly fees?:
+    | { readonly request?: string | undefined; readonly webSearch?: string | undefined }
+    | undefined
+}
+
+/** A model priced by hand: in a provider's own file or in the operator's. */
+export type PricedModel = {
+  /** The model id's part after the provider. */
+  readonly name: string
+  /** As a person writes it. */
+  readonly title: string
+  readonly upstreamModel: string
+  readonly contextWindow: number | null
+  readonly maxOutputTokens: number | null
+  readonly reasons: boolean
+  readonly description: string | null
+  readonly price: ListPrice
+}
+
+/** No header where there is no key: a server of one's own may ask for one or not. */
+export const bearer = (apiKey: string): Record<string, string> =>
+  apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` }
 
 /** For servers that take no credential. */
 export const anonymous = (): Record<string, string> => ({})

@@ -1,0 +1,111 @@
+/** The models of one provider as genai-prices lists them: which names it answers to, and at what price. */
+import type { MatchLogic, ModelInfo, Provider as PriceList } from '@pydantic/genai-prices'
+import type { PriceSource } from '../providers/provider.ts'
+import { isChatName } from './model-name.ts'
+import type { Price } from './price.ts'
+import { publishedPrice } from './published-price.ts'
+
+export type PublishedModel = {
+  /** The name it is listed by, and what else it answers to. */
+  readonly names: readonly string[]
+  readonly upstreamModel: (name: string) => string
+  readonly entry: ModelInfo
+  readonly price: Price
+  readonly nextChange: string | null
+}
+
+/** As the library reads its own rules. */
+export const matches = (rule: MatchLogic, name: string): boolean => {
+  const lower = name.toLowerCase()
+  if ('or' in rule) return rule.or.some(part => matches(part, name))
+  if ('and' in rule) return rule.and.every(part => matches(part, name))
+  if ('equals' in rule) return lower === rule.equals.toLowerCase()
+  if ('starts_with' in rule) return lower.startsWith(rule.starts_with.toLowerCase())
+  if ('ends_with' in rule) return lower.endsWith(rule.ends_with.toLowerCase())
+  if ('contains' in rule) return lower.includes(rule.contains.toLowerCase())
+  return new RegExp(rule.regex).test(name)
+}
+
+/** The names that a rule lists one by one. Other rules are too loose to sell by. */
+const exactNames = (rule: MatchLogic): string[] => {
+  if ('equals' in rule) return [rule.equals]
+  return 'or' in rule ? rule.or.flatMap(exactNames) : []
+}
+
+/** The entry of a list that the library itself would price a name by: the first whose rule takes it. */
+export type FindEntry = (name: string) => ModelInfo | undefined
+
+export const entryFinder = ({ models }: PriceList): FindEntry => {
+  const exact = new Map<string, number>()
+  const loose: number[] = []
+  for (const [position, { match }] of models.entries()) {
+    for (const name of exactNames(match)) {
+      const lower = name.toLowerCase()
+      if (!exact.has(lower)) exact.set(lower, position)
+    }
+    if (!isExact(match)) loose.push(position)
+  }
+  return name => {
+    const first = exact.get(name.toLowerCase()) ?? models.length
+    const before = loose.find(
+      position => position < first && matches(models[position]?.match ?? never, name),
+    )
+    return models[before ?? first]
+  }
+}
+
+const never: MatchLogic = { or: [] }
+
+const isExact = (rule: MatchLogic): boolean =>
+  'equals' in rule || ('or' in rule && rule.or.every(isExact))
+
+export const isSold = (name: string, { except }: PriceSource): boolean =>
+  isChatName(name) && !except?.test(name)
+
+const namesOf = (
+  entry: ModelInfo,
+  find: FindEntry,
+  source: PriceSource,
+): Pick<PublishedModel, 'names' | 'upstreamModel'> => {
+  const { suffix } = source
+  if (suffix !== undefined) return { names: [entry.id + suffix], upstreamModel: name => name }
+  const answersTo = exactNames(entry.match).filter(
+    name => isSold(name, source) && !name.startsWith(`${source.id}/`) && find(name) === entry,
+  )
+  const names = [...new Set([entry.id, ...answersTo])].filter(
+    name => source.sameAs?.[name] === undefined,
+  )
+  // Some ids are only labels (Fireworks'): the provider knows the model by the names of the rule.
+  const [known] = answersTo
+  const isLabel = known !== undefined && !matches(entry.match, entry.id)
+  return { names, upstreamModel: name => (isLabel && name === entry.id ? known : name) }
+}
+
+/** Names that the list prices as an older model, moved to the entry that they stand for today. */
+const withMovedNames = (model: PublishedModel, { sameAs = {} }: PriceSource): PublishedModel => {
+  const moved = Object.keys(sameAs).filter(name => model.names.includes(sameAs[name] ?? ''))
+  return moved.length === 0 ? model : { ...model, names: [...model.names, ...moved] }
+}
+
+/** Chat models with a price. `today`: ISO date, UTC. */
+export const publishedModels = (
+  list: PriceList,
+  find: FindEntry,
+  source: PriceSource,
+  today: string,
+  version: string,
+): PublishedModel[] => {
+  const models: PublishedModel[] = []
+  for (const entry of list.models) {
+    if (!isSold(entry.id, source)) continue
+    const published = publishedPrice(entry, today, version)
+    if (published === undefined) continue
+    models.push(withMovedNames({ ...namesOf(entry, find, source), entry, ...published }, source))
+  }
+  return models
+}
+
+const snapshot = /^(.+)[-@](\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{4}|\d{3}|latest)$/
+
+/** What stands before a date or a version: `gpt-5-nano` of `gpt-5-nano-2025-08-07`. */
+export const withoutDate = (name: string): string | undefined => snapshot.exec(name)?.[1]

@@ -1,0 +1,12 @@
+import { chatCompletions } from '../dialects/chat-completions.ts'
+import { bearer, type Provider } from './provider.ts'
+
+export const baseten = {
+  id: 'baseten',
+  name: 'Baseten',
+  baseUrl: 'https://inference.baseten.co/v1',
+  dialect: chatCompletions,
+  apiKeyEnv: 'BASETEN_API_KEY',
+  authorize: bearer,
+  priceSources: [{ id: 'baseten' }],
+} satisfies Provider

@@ -1,0 +1,13 @@
+import { chatCompletions } from '../dialects/chat-completions.ts'
+import { bearer, type Provider } from './provider.ts'
+
+export const cloudflare = {
+  id: 'cloudflare',
+  name: 'Cloudflare Workers AI',
+  baseUrl: 'https://api.cloudflare.com/client/v4/accounts/ACCOUNT_ID/ai/v1',
+  dialect: chatCompletions,
+  apiKeyEnv: 'CLOUDFLARE_API_KEY',
+  authorize: bearer,
+  needsBaseUrl: true,
+  priceSources: [{ id: 'cloudflare', except: /indictrans|m2m100|distilbert|plamo/ }],
+} satisfies Provider

@@ -1,0 +1,12 @@
+import { chatCompletions } from '../dialects/chat-completions.ts'
+import { bearer, type Provider } from './provider.ts'
+
+export const fireworks = {
+  id: 'fireworks',
+  name: 'Fireworks',
+  baseUrl: 'https://api.fireworks.ai/inference/v1',
+  dialect: chatCompletions,
+  apiKeyEnv: 'FIREWORKS_API_KEY',
+  authorize: bearer,
+  priceSources: [{ id: 'fireworks' }],
+} satisfies Provider

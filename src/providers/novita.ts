@@ -1,0 +1,12 @@
+import { chatCompletions } from '../dialects/chat-completions.ts'
+import { bearer, type Provider } from './provider.ts'
+
+export const novita = {
+  id: 'novita',
+  name: 'Novita',
+  baseUrl: 'https://api.novita.ai/openai',
+  dialect: chatCompletions,
+  apiKeyEnv: 'NOVITA_API_KEY',
+  authorize: bearer,
+  priceSources: [{ id: 'novita' }],
+} satisfies Provider

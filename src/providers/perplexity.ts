@@ -1,0 +1,13 @@
+import { chatCompletions } from '../dialects/chat-completions.ts'
+import { bearer, type Provider } from './provider.ts'
+
+export const perplexity = {
+  id: 'perplexity',
+  name: 'Perplexity',
+  baseUrl: 'https://api.perplexity.ai',
+  dialect: chatCompletions,
+  apiKeyEnv: 'PERPLEXITY_API_KEY',
+  authorize: bearer,
+  // The 'online' models bill a fee that the list lacks.
+  priceSources: [{ id: 'perplexity', except: /-online$|-search$/ }],
+} satisfies Provider

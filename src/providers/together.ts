@@ -1,0 +1,12 @@
+import { chatCompletions } from '../dialects/chat-completions.ts'
+import { bearer, type Provider } from './provider.ts'
+
+export const together = {
+  id: 'together',
+  name: 'Together AI',
+  baseUrl: 'https://api.together.xyz/v1',
+  dialect: chatCompletions,
+  apiKeyEnv: 'TOGETHER_API_KEY',
+  authorize: bearer,
+  priceSources: [{ id: 'together', except: /-Base\b|-Base-/ }],
+} satisfies Provider
