@@ -26,6 +26,9 @@ export const importTable: Readonly<Record<string, Row>> = {
   'main.ts': everything,
   cli: everything,
   'app.ts': everything,
+  // What is kept on disk, opened in order: for main.ts and cli/.
+  'books.ts': { may: ['accounts', 'ledger', 'db', 'errors.ts'] },
+  edge: { may: ['wire', 'telemetry', 'errors.ts'] },
   chat: {
     may: [
       'accounts',
@@ -38,14 +41,14 @@ export const importTable: Readonly<Record<string, Row>> = {
       'errors.ts',
       'thread.ts',
     ],
-    types: ['dialects'],
+    types: ['dialects', 'providers'],
   },
   'account-api': { may: ['accounts', 'ledger', 'models', 'wire', 'errors.ts'] },
   'console-api': { may: ['accounts', 'ledger', 'models', 'routing', 'alerts', 'errors.ts'] },
   egress: { may: ['errors.ts'] },
   telemetry: { may: ['errors.ts'] },
   accounts: { may: ['db', 'errors.ts'] },
-  ledger: { may: ['db', 'errors.ts'], types: ['wire'] },
+  ledger: { may: ['db', 'wire', 'errors.ts'] },
   alerts: { may: ['db', 'egress', 'errors.ts'] },
   routing: { may: ['models', 'errors.ts'], types: ['providers'] },
   models: { may: ['providers', 'wire', 'errors.ts'] },
@@ -62,7 +65,7 @@ export const importTable: Readonly<Record<string, Row>> = {
 /** A package (or all below a scope) and the only layers that may import it. */
 const packageHomes: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^undici$/, ['egress']],
-  [/^(fastify|@fastify\/.*)$/, ['app.ts', 'chat', 'account-api', 'console-api']],
+  [/^(fastify|@fastify\/.*)$/, ['app.ts', 'edge', 'chat', 'account-api', 'console-api']],
   [/^better-sqlite3(-napi10)?$/, ['db']],
   [/^(pino|prom-client|@opentelemetry\/.*)$/, ['telemetry']],
   [/^argon2$/, ['accounts']],

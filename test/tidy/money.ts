@@ -11,14 +11,14 @@ import {
   walk,
 } from './source.ts'
 
-const floatCall = /^(Number|parseFloat|Number\.parseFloat|Math\.\w+)$/
+const floatCall = /^(Number|parseFloat|Number\.parseFloat)$/
 const remedy =
   'Money is bigint nano-USD; where the value is no money, say so on the line: // not money: …'
 
 const isFloatLiteral = (node: Node): boolean =>
   node.type === 'Literal' && typeof node.value === 'number' && /^[^x]*[.e]/i.test(String(node.raw))
 
-/** In `src/ledger/`: no `Number()`, `parseFloat`, `Math` or float literal, save where the line says `not money`. */
+/** In `src/ledger/`: no `Number()`, `parseFloat` or float literal, save where the line says `not money`. */
 export const ledgerHasNoFloats = (source: Source): Finding[] => {
   if (layerOf(source.path) !== 'ledger') return []
   const found: Finding[] = []
