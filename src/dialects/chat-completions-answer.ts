@@ -4,14 +4,10 @@
  */
 import { GatewayError } from '../errors.ts'
 import type { AnswerChoice, AnswerMessage, FinishReason } from '../wire/chat.ts'
-import { parseUsage } from './chat-completions-usage.ts'
+import { type Fields, isFields, parseUsage } from './chat-completions-usage.ts'
 import type { ParsedAnswer } from './dialect.ts'
 
-export type Fields = Readonly<Record<string, unknown>>
 type WritableFields = Record<string, unknown>
-
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const invalidResponse = (internal: string): GatewayError =>
   new GatewayError(

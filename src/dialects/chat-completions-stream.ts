@@ -6,16 +6,14 @@ import {
   argumentsOf,
   copyEnvelopeFields,
   copyMessageFields,
-  type Fields,
   invalidResponse,
-  isFields,
   nativeFinishReason,
   parseFinishReason,
   reportedUsage,
   synthesiseToolCallId,
 } from './chat-completions-answer.ts'
 import type { Quirks } from './chat-completions-quirks.ts'
-import { parseUsage } from './chat-completions-usage.ts'
+import { type Fields, isFields, parseUsage } from './chat-completions-usage.ts'
 import type { StreamEvent, StreamReader } from './dialect.ts'
 
 /** One tool call under way. Its place in the list is the index that the client sees. */

@@ -1,17 +1,17 @@
 /** Usage of a chat-completions answer, turned into our disjoint classes. Refuses to guess: what doesn't add up is null. */
 import type { Usage } from '../wire/usage.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 const noFields: Fields = {}
 
 /** Same bound as for what a client may ask: no real count comes near, and no price overflows below it. */
 const maxCount = 100_000_000
 
-const fieldsOf = (value: unknown): Fields =>
+export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Fields)
-    : noFields
+
+const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : noFields)
 
 /** A count: 0 where absent, -1 where it is not one. */
 const count = (value: unknown): number => {

@@ -5,10 +5,11 @@
  */
 import { GatewayError } from '../errors.ts'
 import { type ProviderFailure, readHttpFailure, readInBandFailure } from '../wire/provider-error.ts'
-import { invalidResponse, isFields, parseAnswer } from './chat-completions-answer.ts'
+import { invalidResponse, parseAnswer } from './chat-completions-answer.ts'
 import type { Quirks } from './chat-completions-quirks.ts'
 import { makeRequestRenderer } from './chat-completions-request.ts'
 import { ChatCompletionsStream } from './chat-completions-stream.ts'
+import { isFields } from './chat-completions-usage.ts'
 import type { Dialect } from './dialect.ts'
 
 export type { Quirks } from './chat-completions-quirks.ts'

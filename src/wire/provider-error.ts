@@ -78,11 +78,11 @@ const httpStatus = (value: unknown): number | null => {
     : null
 }
 
+type Details = { text: string; words: string; retryDelay: string | null }
+
 /** Google's `details`, and FastAPI's `detail`: lists whose entries each hold a part of the reason. */
-const readDetails = (
-  details: unknown,
-): { text: string; words: string; retryDelay: string | null } => {
-  const found = { text: '', words: '', retryDelay: null as string | null }
+const readDetails = (details: unknown): Details => {
+  const found: Details = { text: '', words: '', retryDelay: null }
   if (typeof details === 'string') found.text = details
   if (!Array.isArray(details)) return found
   for (const entry of details.slice(0, 16)) {
