@@ -39,8 +39,12 @@ export const admit = (deps: AdmitDeps, { key, received, model, caller }: Admissi
   const asked = estimate(chat, bytes, model)
   const applied = appliedRates(model.price, asked.inputTokens, markupBasisPoints)
   const available = ledger.availableNanoUsd(key.accountId)
-  const most = asked.outputNamed ? asked.outputTokens : asked.choices * (model.maxOutputTokens ?? uncappedOutputTokens)
-  const affordable = Math.floor(affordableOutput(available, asked.inputTokens, most, applied) / asked.choices)
+  const most = asked.outputNamed
+    ? asked.outputTokens
+    : asked.choices * (model.maxOutputTokens ?? uncappedOutputTokens)
+  const affordable = Math.floor(
+    affordableOutput(available, asked.inputTokens, most, applied) / asked.choices,
+  )
 
   const { outputTokens, outputCap } = asked.outputNamed
     ? { outputTokens: asked.outputTokens, outputCap: null }

@@ -6,6 +6,7 @@ export class Client {
   readonly #reply: FastifyReply
   readonly #response: ServerResponse
   #gone = false
+  #closed = () => {}
   /** Called once when the client leaves before the response is out. */
   onGone: () => void = () => {}
 
@@ -13,6 +14,7 @@ export class Client {
     this.#reply = reply
     this.#response = reply.raw
     this.#response.once('close', () => {
+      this.#closed()
       if (this.#response.writableFinished) return
       this.#gone = true
       this.onGone()
@@ -32,7 +34,10 @@ export class Client {
     // From here on the bytes are ours; what hooks set (request id, CORS) is taken along, since hijacking skips onSend.
     this.#reply.hijack()
     // `as`: the types differ only in that Fastify's allow `undefined` values, which it never stores.
-    this.#response.writeHead(200, { ...(this.#reply.getHeaders() as Record<string, string>), ...headers })
+    this.#response.writeHead(200, {
+      ...(this.#reply.getHeaders() as Record<string, string>),
+      ...headers,
+    })
   }
 
   /** False where the client reads slower than it is written to; `onDrain` then tells when to go on. */
@@ -44,8 +49,13 @@ export class Client {
     this.#response.once('drain', callback)
   }
 
-  end(text: string): void {
-    this.#response.end(text)
+  /** Resolves when the last byte is handed to the system, or the client has left. */
+  end(text: string): Promise<void> {
+    if (this.#gone) return Promise.resolve()
+    return new Promise(resolve => {
+      this.#closed = resolve
+      this.#response.end(text)
+    })
   }
 
   /** Cuts a client that has stopped reading. */

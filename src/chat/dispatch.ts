@@ -5,12 +5,8 @@ import type { ConfiguredProvider } from '../providers/configured-provider.ts'
 import type { Client } from './client.ts'
 import type { Generation } from './generation.ts'
 
-/** Thrown when the client has left: nobody is there to be told. */
-export class ClientGone extends GatewayError {
-  constructor() {
-    super('invalid_request', 'The client closed the connection.')
-  }
-}
+/** Never seen by anybody: the client it would be told to is the one that left. */
+const clientLeft = new GatewayError('invalid_request', 'The client closed the connection.')
 
 /** An error answer is read this far; the rest is of no use. */
 const errorBodyLimitBytes = 64 * 1024
@@ -29,14 +25,14 @@ export class Dispatcher {
   /**
    * Calls the provider and resolves when it has said yes; the body is then still to come. The client's leaving closes
    * the connection at once. Raises what the dialect reads from a refusal, `provider_unavailable`, `provider_timeout`,
-   * `provider_error`, `unsupported_parameter`, and `ClientGone`.
+   * `provider_error`, `unsupported_parameter`.
    */
   async dispatch(generation: Generation, client: Client): Promise<UpstreamCall> {
     const { model } = generation
     const { provider } = model.provider
     const startedMs = generation.elapsedMs
     const call = this.#send(generation)
-    client.onGone = () => call.abort(new ClientGone())
+    client.onGone = () => call.abort(clientLeft)
     if (client.gone) client.onGone()
     const note = (status: number | null, error: string | null) =>
       generation.attempts.push({
@@ -57,7 +53,7 @@ export class Dispatcher {
       const body = await call.readWhole(errorBodyLimitBytes).catch(() => '')
       throw provider.dialect.parseError(status, head.headers, body)
     } catch (error) {
-      note(status, error instanceof ClientGone ? 'client_closed_request' : codeOf(error))
+      note(status, client.gone ? 'client_closed_request' : codeOf(error))
       throw error
     }
   }
@@ -98,4 +94,5 @@ export class Dispatcher {
   }
 }
 
-const codeOf = (error: unknown): string => (error instanceof GatewayError ? error.code : 'internal_error')
+const codeOf = (error: unknown): string =>
+  error instanceof GatewayError ? error.code : 'internal_error'

@@ -35,7 +35,8 @@ const fileBytesPerToken = 4
 /** `bytes`: size of the whole request body. Input is bounded by the model's context window, where that is known. */
 export const estimate = (chat: ChatRequest, bytes: number, model: Model): Estimate => {
   const media = mediaOf(chat, model)
-  const template = chat.tools || chat.response_format ? templateTokens + toolTemplateTokens : templateTokens
+  const template =
+    chat.tools || chat.response_format ? templateTokens + toolTemplateTokens : templateTokens
   const counted = Math.ceil(Math.max(0, bytes - media.bytes) / 2) + template + media.tokens
   const choices = chat.n ?? 1
   const named = chat.max_completion_tokens ?? chat.max_tokens
@@ -52,7 +53,11 @@ const grantTokens = (chat: ChatRequest, model: Model): number =>
   chat.stream && !model.reasons ? streamGrantTokens : unseenGrantTokens
 
 /** nano-USD that a request may cost at most; the dearest class that input may turn out to be. */
-export const costAtMost = (inputTokens: number, outputTokens: number, applied: AppliedRates): bigint => {
+export const costAtMost = (
+  inputTokens: number,
+  outputTokens: number,
+  applied: AppliedRates,
+): bigint => {
   const { input = 0n, cacheWrite = 0n } = applied.rates
   const tokens = cacheWrite > input ? { cacheWrite: inputTokens } : { input: inputTokens }
   return chargeOf({ tokens: { ...tokens, output: outputTokens }, counts: { request: 1 } }, applied)
@@ -117,6 +122,8 @@ const allowanceOf = (part: { type: string; [key: string]: unknown }, model: Mode
 
 const fieldsOf = (value: unknown): { [name: string]: unknown } =>
   // `as`: a JSON object, read field by field as unknown.
-  typeof value === 'object' && value !== null ? (value as { [name: string]: unknown }) : { url: value }
+  typeof value === 'object' && value !== null
+    ? (value as { [name: string]: unknown })
+    : { url: value }
 
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0)

@@ -60,6 +60,8 @@ export class Generation {
   ttftMs: number | null = null
   readonly #parts: GenerationParts
   readonly #keyId: string
+  /** Set once it is settled; for the request log. */
+  ended: { error: string | null; settled: Settled } | null = null
   #settled: Promise<Settled> | null = null
   #grantedTokens: number
   #extendAtTokens: number
@@ -75,7 +77,9 @@ export class Generation {
     this.createdSeconds = Math.floor(parts.admittedAtMs / 1_000)
     this.#keyId = parts.key.id
     this.#grantedTokens = parts.estimate.outputTokens
-    this.#extendAtTokens = parts.estimate.outputNamed ? Number.POSITIVE_INFINITY : this.#grantedTokens / 2
+    this.#extendAtTokens = parts.estimate.outputNamed
+      ? Number.POSITIVE_INFINITY
+      : this.#grantedTokens / 2
   }
 
   get keyId(): string {
@@ -103,7 +107,8 @@ export class Generation {
     if (used < this.#extendAtTokens) return true
     const { estimate, ledger, hold } = this.#parts
     const more = estimate.outputTokens
-    const price = this.#costAtMost(this.#grantedTokens + more) - this.#costAtMost(this.#grantedTokens)
+    const price =
+      this.#costAtMost(this.#grantedTokens + more) - this.#costAtMost(this.#grantedTokens)
     if (ledger.extend(hold, price)) {
       this.#grantedTokens += more
       this.#extendAtTokens = this.#grantedTokens - more / 2
@@ -144,7 +149,15 @@ export class Generation {
       ...(exposed ? { exposureNanoUsd: hold.amountNanoUsd } : {}),
     })
     const { usage, estimated } = metered
-    return { usage, estimated, applied: receipt.applied, priceNanoUsd: receipt.priceNanoUsd, settlement }
+    const settled = {
+      usage,
+      estimated,
+      applied: receipt.applied,
+      priceNanoUsd: receipt.priceNanoUsd,
+      settlement,
+    }
+    this.ended = { error, settled }
+    return settled
   }
 
   #receipt({ usage, estimated }: MeteredUsage, error: string | null): Receipt {

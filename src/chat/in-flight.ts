@@ -47,9 +47,13 @@ export class InFlight {
       })
     }
     if (this.#count >= this.#limits.total) {
-      throw new GatewayError('overloaded', 'The gateway is serving as many requests as it can; try again shortly.', {
-        headers: { 'retry-after': '1' },
-      })
+      throw new GatewayError(
+        'overloaded',
+        'The gateway is serving as many requests as it can; try again shortly.',
+        {
+          headers: { 'retry-after': '1' },
+        },
+      )
     }
   }
 
@@ -58,15 +62,19 @@ export class InFlight {
     const open = this.#perKey.get(keyId) ?? 0
     const limit = this.#limits.perKey
     if (open >= limit) {
-      throw new GatewayError('concurrency_limit_exceeded', `This key has ${open} requests under way; the limit is ${limit}.`, {
-        metadata: { limit },
-        headers: {
-          'retry-after': '1',
-          'x-ratelimit-limit': String(limit),
-          'x-ratelimit-remaining': '0',
-          'x-ratelimit-reset': '1',
+      throw new GatewayError(
+        'concurrency_limit_exceeded',
+        `This key has ${open} requests under way; the limit is ${limit}.`,
+        {
+          metadata: { limit },
+          headers: {
+            'retry-after': '1',
+            'x-ratelimit-limit': String(limit),
+            'x-ratelimit-remaining': '0',
+            'x-ratelimit-reset': '1',
+          },
         },
-      })
+      )
     }
     this.#perKey.set(keyId, open + 1)
     this.#count++

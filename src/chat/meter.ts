@@ -86,7 +86,10 @@ export class Meter {
     for (const text of texts) if (text) counted += await this.#counter.count(text)
     this.#counted += counted
     this.#uncountedLength -= length
-    return { usage: { tokens: { input: this.#inputTokens, output: this.#counted } }, estimated: true }
+    return {
+      usage: { tokens: { input: this.#inputTokens, output: this.#counted } },
+      estimated: true,
+    }
   }
 
   #add(choice: number, text: string): void {
@@ -99,7 +102,9 @@ export class Meter {
 const textOf = (message: AnswerMessage): string => {
   const calls = message.tool_calls ?? []
   const written = calls.map(call => call.function.name + call.function.arguments)
-  return [message.content, message.reasoning, message.refusal, ...written].filter(Boolean).join('\n')
+  return [message.content, message.reasoning, message.refusal, ...written]
+    .filter(Boolean)
+    .join('\n')
 }
 
 /** All text that the model was given to read. */
@@ -108,7 +113,8 @@ const promptText = (chat: ChatRequest): string => {
   for (const { content, tool_calls } of chat.messages) {
     if (typeof content === 'string') texts.push(content)
     else for (const part of content ?? []) if (typeof part.text === 'string') texts.push(part.text)
-    for (const call of tool_calls ?? []) texts.push(call.function?.name ?? '', call.function?.arguments ?? '')
+    for (const call of tool_calls ?? [])
+      texts.push(call.function?.name ?? '', call.function?.arguments ?? '')
   }
   if (chat.tools) texts.push(JSON.stringify(chat.tools))
   return texts.join('\n')

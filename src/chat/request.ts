@@ -13,7 +13,10 @@ export type ReceivedChat = {
  * Reads and validates one chat request. Raises `unsupported_media_type`, `request_too_large`, `invalid_request` (with
  * the JSON path in `param`) and `unsupported_parameter`.
  */
-export const receiveChat = async (message: IncomingMessage, limitBytes: number): Promise<ReceivedChat> => {
+export const receiveChat = async (
+  message: IncomingMessage,
+  limitBytes: number,
+): Promise<ReceivedChat> => {
   requireJson(message.headers['content-type'])
   const body = await readBody(message, limitBytes)
   const chat = validate(parseJson(body))
@@ -23,7 +26,10 @@ export const receiveChat = async (message: IncomingMessage, limitBytes: number):
 
 const requireJson = (contentType: string | undefined): void => {
   if (contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType)) return
-  throw new GatewayError('unsupported_media_type', 'Send the request as JSON, with the header "Content-Type: application/json".')
+  throw new GatewayError(
+    'unsupported_media_type',
+    'Send the request as JSON, with the header "Content-Type: application/json".',
+  )
 }
 
 const tooLarge = (limitBytes: number): GatewayError =>
@@ -34,7 +40,8 @@ const tooLarge = (limitBytes: number): GatewayError =>
   })
 
 const readBody = (message: IncomingMessage, limitBytes: number): Promise<Buffer> => {
-  if (Number(message.headers['content-length']) > limitBytes) return Promise.reject(tooLarge(limitBytes))
+  if (Number(message.headers['content-length']) > limitBytes)
+    return Promise.reject(tooLarge(limitBytes))
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let size = 0
@@ -48,8 +55,11 @@ const readBody = (message: IncomingMessage, limitBytes: number): Promise<Buffer>
       reject(tooLarge(limitBytes))
     }
     message.on('data', onData)
-    message.once('end', () => resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)))
-    const brokenOff = () => reject(new GatewayError('invalid_request', 'The request body broke off.'))
+    message.once('end', () =>
+      resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)),
+    )
+    const brokenOff = () =>
+      reject(new GatewayError('invalid_request', 'The request body broke off.'))
     message.once('error', brokenOff)
     message.once('close', brokenOff)
   })
@@ -94,15 +104,24 @@ const jsonPath = (path: readonly PropertyKey[]): string =>
 const refuseUnpriced = (chat: ChatRequest): void => {
   const tier = chat.service_tier
   if (tier && tier !== 'auto' && tier !== 'default' && tier !== 'standard_only') {
-    throw unsupported('service_tier', 'Only the default service tier is priced here; leave service_tier out.')
+    throw unsupported(
+      'service_tier',
+      'Only the default service tier is priced here; leave service_tier out.',
+    )
   }
   if (chat.web_search_options) {
-    throw unsupported('web_search_options', 'Web search by the provider is not priced here; leave web_search_options out.')
+    throw unsupported(
+      'web_search_options',
+      'Web search by the provider is not priced here; leave web_search_options out.',
+    )
   }
   const tools = chat.tools ?? []
   const foreign = tools.findIndex(tool => tool.type !== 'function' && tool.type !== 'custom')
   if (foreign !== -1) {
-    throw unsupported(`tools[${foreign}].type`, "The provider's own tools are not priced here; only tools of type function are taken.")
+    throw unsupported(
+      `tools[${foreign}].type`,
+      "The provider's own tools are not priced here; only tools of type function are taken.",
+    )
   }
 }
 

@@ -7,7 +7,7 @@ import type { Caller } from '../ledger/receipt.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import { type AdmitDeps, admit } from './admit.ts'
 import { Client } from './client.ts'
-import { ClientGone, type Dispatcher } from './dispatch.ts'
+import type { Dispatcher } from './dispatch.ts'
 import type { Generation } from './generation.ts'
 import type { InFlight } from './in-flight.ts'
 import { receiveChat } from './request.ts'
@@ -65,8 +65,10 @@ export const chatRoute = (app: FastifyInstance, deps: ChatDeps): void => {
       const call = await dispatcher.dispatch(generation, client)
       return await relay.run(call)
     } catch (thrown) {
-      const code = thrown instanceof ClientGone ? 'client_closed_request' : toGatewayError(thrown).code
-      return await relay.fail(toGatewayError(thrown), code)
+      if (!client.gone) return await relay.fail(toGatewayError(thrown))
+      await generation.settle({ error: 'client_closed_request', onCommitFailure: 'keep' })
+      // Nobody is there to be answered.
+      reply.hijack()
     } finally {
       inFlight.unwatch(relay)
       // Reached in any case; the first settle decided.

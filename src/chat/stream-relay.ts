@@ -1,6 +1,6 @@
+import type { StreamEvent, StreamReader } from '../dialects/dialect.ts'
 import type { BytesSink, UpstreamCall } from '../egress/upstream-call.ts'
 import { GatewayError, toGatewayError } from '../errors.ts'
-import type { StreamEvent, StreamReader } from '../dialects/dialect.ts'
 import type { ChatChunk } from '../wire/chat.ts'
 import type { Client } from './client.ts'
 import type { Generation } from './generation.ts'
@@ -44,7 +44,13 @@ export class StreamRelay implements BytesSink, Trip {
     const { id, createdSeconds: created, model } = generation
     const { provider } = model.provider
     this.#reader = provider.dialect.readStream()
-    const stamp = { id, object: 'chat.completion.chunk', created, model: model.id, provider: provider.name }
+    const stamp = {
+      id,
+      object: 'chat.completion.chunk',
+      created,
+      model: model.id,
+      provider: provider.id,
+    }
     this.#head = `data: ${JSON.stringify(stamp).slice(0, -1)},`
     this.#lastWriteMs = clock()
     this.#lastCheckpointMs = this.#lastWriteMs
@@ -62,18 +68,21 @@ export class StreamRelay implements BytesSink, Trip {
     // The client may read its balance the moment it sees [DONE], so the money moves first.
     await settled.settlement.committed
     this.#write(`${this.#frame({ choices: [], usage: usageBody(settled) })}data: [DONE]\n\n`)
-    this.#client.end('')
+    await this.#client.end('')
   }
 
   /** Before the first byte an ordinary HTTP error (rethrown); after it a chunk that tells, and no [DONE]. */
-  async fail(error: GatewayError, code: string): Promise<void> {
-    const { settlement } = await this.#generation.settle({ error: code, onCommitFailure: 'keep' })
+  async fail(error: GatewayError): Promise<void> {
+    const { settlement } = await this.#generation.settle({
+      error: error.code,
+      onCommitFailure: 'keep',
+    })
     if (!this.#client.started) throw error
     // A failed commit changes nothing for a client that is told of a failure anyway.
     await settlement.committed.catch(() => {})
     const choice = { index: 0, delta: {}, logprobs: null, finish_reason: 'error' } as const
     this.#write(this.#frame({ choices: [choice], ...error.toBody() }))
-    this.#client.end('')
+    await this.#client.end('')
   }
 
   onBytes(bytes: Buffer): void {
@@ -102,7 +111,9 @@ export class StreamRelay implements BytesSink, Trip {
   tick(nowMs: number): void {
     const { timeouts } = this.#generation.model.provider
     if (this.#generation.elapsedMs > timeouts.totalMs) {
-      this.interrupt(new GatewayError('provider_timeout', 'The answer took longer than this gateway waits.'))
+      this.interrupt(
+        new GatewayError('provider_timeout', 'The answer took longer than this gateway waits.'),
+      )
     } else if (this.#pausedSinceMs !== null) {
       if (nowMs - this.#pausedSinceMs > stalledClientMs) this.#client.cut()
     } else if (nowMs - this.#lastWriteMs >= this.#times.keepAliveMs) {
@@ -129,7 +140,8 @@ export class StreamRelay implements BytesSink, Trip {
     if (frames !== '') this.#deliver(frames)
     if (this.#reader.done) this.#complete()
     else if (!this.#generation.canGoOn()) this.#exhaust()
-    else if (meter.uncountedRoughTokens >= checkpointEveryTokens) this.#checkpoint(this.#lastWriteMs)
+    else if (meter.uncountedRoughTokens >= checkpointEveryTokens)
+      this.#checkpoint(this.#lastWriteMs)
   }
 
   #deliver(frames: string): void {
@@ -190,7 +202,8 @@ export class StreamRelay implements BytesSink, Trip {
 
   #write(text: string): boolean {
     this.#lastWriteMs = this.#clock()
-    if (!this.#client.started) this.#client.start({ ...streamHeaders, ...this.#generation.headers() })
+    if (!this.#client.started)
+      this.#client.start({ ...streamHeaders, ...this.#generation.headers() })
     return this.#client.write(text)
   }
 }

@@ -17,7 +17,10 @@ export class TokenCounter {
     const thread = (this.#thread ??= this.#start())
     const id = this.#nextId++
     return new Promise(resolve => {
-      const giveUp = setTimeout(() => answer(Math.ceil(Buffer.byteLength(text) / 4)), countTimeoutMs)
+      const giveUp = setTimeout(
+        () => answer(Math.ceil(Buffer.byteLength(text) / 4)),
+        countTimeoutMs,
+      )
       const answer = (tokens: number) => {
         clearTimeout(giveUp)
         this.#waiting.delete(id)
@@ -33,10 +36,14 @@ export class TokenCounter {
   }
 
   #start(): Worker {
-    const thread = startThread(new URL('./token-counter-thread.ts', import.meta.url), { name: 'token-counter' })
+    const thread = startThread(new URL('./token-counter-thread.ts', import.meta.url), {
+      name: 'token-counter',
+    })
     // Counting must not keep a process alive that is done with everything else.
     thread.unref()
-    thread.on('message', ({ id, tokens }: { id: number; tokens: number }) => this.#waiting.get(id)?.(tokens))
+    thread.on('message', ({ id, tokens }: { id: number; tokens: number }) =>
+      this.#waiting.get(id)?.(tokens),
+    )
     thread.on('error', () => {
       this.#thread = null
     })

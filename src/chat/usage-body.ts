@@ -21,7 +21,13 @@ export type UsageBody = {
 
 const toUsd = (nanoUsd: bigint): number => Number(nanoUsd) / 1e9
 
-export const usageBody = ({ usage, estimated, applied, priceNanoUsd, settlement }: Settled): UsageBody => {
+export const usageBody = ({
+  usage,
+  estimated,
+  applied,
+  priceNanoUsd,
+  settlement,
+}: Settled): UsageBody => {
   const { tokens } = usage
   const prompt = promptTokens(usage)
   const completion = completionTokens(usage)

@@ -36,19 +36,21 @@ export class WholeRelay implements Trip {
     const settled = await generation.settle({ error: null, onCommitFailure: 'void' })
     // Whoever sees the answer has been charged for it, durably: so the money moves first.
     await settled.settlement.committed
-    this.#send(answer, settled)
+    await this.#send(answer, settled)
   }
 
   /** Nothing has been sent, so the failure is an ordinary HTTP error. */
-  async fail(error: GatewayError, code: string): Promise<void> {
-    await this.#generation.settle({ error: code, onCommitFailure: 'void' })
+  async fail(error: GatewayError): Promise<void> {
+    await this.#generation.settle({ error: error.code, onCommitFailure: 'void' })
     throw error
   }
 
   tick(): void {
     const { timeouts } = this.#generation.model.provider
     if (this.#generation.elapsedMs > timeouts.totalMs) {
-      this.interrupt(new GatewayError('provider_timeout', 'The answer took longer than this gateway waits.'))
+      this.interrupt(
+        new GatewayError('provider_timeout', 'The answer took longer than this gateway waits.'),
+      )
     }
   }
 
@@ -57,7 +59,7 @@ export class WholeRelay implements Trip {
     this.#call?.abort(error)
   }
 
-  #send(answer: ChatAnswer, settled: Settled): void {
+  #send(answer: ChatAnswer, settled: Settled): Promise<void> {
     const { id, createdSeconds, model } = this.#generation
     const { choices, ...rest } = answer
     const body = JSON.stringify({
@@ -65,7 +67,7 @@ export class WholeRelay implements Trip {
       object: 'chat.completion',
       created: createdSeconds,
       model: model.id,
-      provider: model.provider.provider.name,
+      provider: model.provider.provider.id,
       choices,
       ...rest,
       usage: usageBody(settled),
@@ -75,6 +77,6 @@ export class WholeRelay implements Trip {
       'content-length': String(Buffer.byteLength(body)),
       ...this.#generation.headers(),
     })
-    this.#client.end(body)
+    return this.#client.end(body)
   }
 }

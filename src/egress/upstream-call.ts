@@ -47,9 +47,18 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, BytesSink {
         onBytes: bytes => {
           size += bytes.length
           if (size <= limitBytes) parts.push(bytes)
-          else this.abort(new GatewayError('provider_invalid_response', 'The provider sent an answer too large to relay.'))
+          else
+            this.abort(
+              new GatewayError(
+                'provider_invalid_response',
+                'The provider sent an answer too large to relay.',
+              ),
+            )
         },
-        onEnd: () => resolve((parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)).toString('utf8')),
+        onEnd: () =>
+          resolve(
+            (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)).toString('utf8'),
+          ),
         onError: reject,
       })
     })
@@ -82,7 +91,9 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, BytesSink {
     this.#controller?.resume()
   }
 
-  onRequestStart(controller: Pick<Dispatcher.DispatchController, 'abort' | 'pause' | 'resume'>): void {
+  onRequestStart(
+    controller: Pick<Dispatcher.DispatchController, 'abort' | 'pause' | 'resume'>,
+  ): void {
     this.#controller = controller
     // Left while waiting for a connection: nothing is sent.
     if (this.#abortReason) controller.abort(this.#abortReason)
@@ -150,9 +161,21 @@ const toProviderError = (error: Error & { code?: string }, answered: boolean): G
     return new GatewayError('provider_timeout', 'The provider took too long to answer.', details)
   }
   if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
-    return new GatewayError('provider_invalid_response', 'The provider sent an answer that can not be read.', details)
+    return new GatewayError(
+      'provider_invalid_response',
+      'The provider sent an answer that can not be read.',
+      details,
+    )
   }
   return answered
-    ? new GatewayError('provider_error', 'The connection to the provider broke off during the answer.', details)
-    : new GatewayError('provider_error', 'The provider closed the connection without an answer.', details)
+    ? new GatewayError(
+        'provider_error',
+        'The connection to the provider broke off during the answer.',
+        details,
+      )
+    : new GatewayError(
+        'provider_error',
+        'The provider closed the connection without an answer.',
+        details,
+      )
 }

@@ -17,7 +17,10 @@ export type UpstreamRequest = {
   headTimeoutMs: number
   idleTimeoutMs: number
   /** Set where the upstream lives in this process. */
-  answerInProcess?: (body: string, signal: AbortSignal) => { contentType: string; chunks: AsyncIterable<string> }
+  answerInProcess?: (
+    body: string,
+    signal: AbortSignal,
+  ) => { contentType: string; chunks: AsyncIterable<string> }
 }
 
 export class Upstreams {
