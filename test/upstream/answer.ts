@@ -41,7 +41,9 @@ const finish = ({ received, response }: Exchange, text: string, tokens = 0): voi
 }
 
 const refusal = (status: number): string =>
-  JSON.stringify({ error: { message: `scripted ${status}`, type: 'scripted_error', param: null, code: 'scripted' } })
+  JSON.stringify({
+    error: { message: `scripted ${status}`, type: 'scripted_error', param: null, code: 'scripted' },
+  })
 
 const writeHead = ({ response, received, script }: Exchange, contentType: string): void => {
   received.status = script.status
@@ -59,7 +61,11 @@ const wholeAnswer = async (exchange: Exchange): Promise<void> => {
   const { script, response, received, gone } = exchange
   const tokens = tokensToProduce(exchange)
   const message = script.toolCall
-    ? { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: script.toolCall }] }
+    ? {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', type: 'function', function: script.toolCall }],
+      }
     : { role: 'assistant', content: words(0, tokens), refusal: null }
   const body = JSON.stringify({
     ...stamp(received, 'chat.completion'),
@@ -69,7 +75,9 @@ const wholeAnswer = async (exchange: Exchange): Promise<void> => {
   writeHead(exchange, 'application/json')
   if (script.silentMs > 0) await sleep(script.silentMs, undefined, { signal: gone })
   if (script.garbage) return finish(exchange, 'this is no JSON {')
-  const faulty = [script.hangAfter, script.dieAfter, script.endAfter].some((after) => after !== undefined)
+  const faulty = [script.hangAfter, script.dieAfter, script.endAfter].some(
+    after => after !== undefined,
+  )
   if (!faulty) {
     produced(received, tokens)
     return finish(exchange, body, tokens)
@@ -94,12 +102,19 @@ const stream = async (exchange: Exchange): Promise<void> => {
     if (script.garbage && index === script.garbageAfter) await write(response, garbageEvent)
     if (index * script.tokensPerChunk >= tokens || index >= script.chunks) break
     if (index > 0 && script.gapMs > 0) await sleep(script.gapMs, undefined, { signal: gone })
-    if (script.noise) await write(response, ': keep-alive\n\nevent: ping\ndata: {"type": "ping"}\n\n')
+    if (script.noise)
+      await write(response, ': keep-alive\n\nevent: ping\ndata: {"type": "ping"}\n\n')
     await writeChunk(exchange, index, tokens)
   }
-  const last = { index: 0, delta: {}, logprobs: null, finish_reason: finishReason(exchange, tokens) }
+  const last = {
+    index: 0,
+    delta: {},
+    logprobs: null,
+    finish_reason: finishReason(exchange, tokens),
+  }
   if (!script.noFinishReason) await writeEvent(exchange, { choices: [last] })
-  if (reportsUsage(exchange)) await writeEvent(exchange, { choices: [], usage: usage(exchange, tokens) })
+  if (reportsUsage(exchange))
+    await writeEvent(exchange, { choices: [], usage: usage(exchange, tokens) })
   finish(exchange, script.noDone ? '' : 'data: [DONE]\n\n')
 }
 
@@ -124,7 +139,12 @@ const toolDelta = ({ toolCall, chunks }: Script, index: number): Record<string, 
   const text = toolCall?.arguments ?? ''
   const size = Math.ceil(text.length / Math.max(1, chunks))
   const piece = text.slice(index * size, (index + 1) * size)
-  const named = { index: 0, id: 'call_1', type: 'function', function: { name: toolCall?.name, arguments: piece } }
+  const named = {
+    index: 0,
+    id: 'call_1',
+    type: 'function',
+    function: { name: toolCall?.name, arguments: piece },
+  }
   return { tool_calls: [index === 0 ? named : { index: 0, function: { arguments: piece } }] }
 }
 
@@ -133,13 +153,14 @@ const writeEvent = async (exchange: Exchange, event: Record<string, unknown>): P
   const size = exchange.script.cutBytes
   if (size === undefined) return await write(exchange.response, text)
   const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length; at += size) await write(exchange.response, bytes.subarray(at, at + size))
+  for (let at = 0; at < bytes.length; at += size)
+    await write(exchange.response, bytes.subarray(at, at + size))
 }
 
 /** Resolves when the kernel has taken the bytes, so a slow reader holds the upstream back. */
 const write = (response: ServerResponse, data: string | Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
-    response.write(data, (error) => (error ? reject(error) : resolve()))
+    response.write(data, error => (error ? reject(error) : resolve()))
   })
 
 const tokensToProduce = ({ script, received }: Exchange): number => {

@@ -55,9 +55,9 @@ export const startScriptedUpstream = async (
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     answer: null,
-    request: (id) => theOnly(requests, id),
+    request: id => theOnly(requests, id),
     close: () =>
-      new Promise((resolve) => {
+      new Promise(resolve => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
@@ -66,9 +66,11 @@ export const startScriptedUpstream = async (
 }
 
 const theOnly = (requests: readonly ReceivedRequest[], id: string): ReceivedRequest => {
-  const [found, ...more] = requests.filter((request) => request.id === id)
+  const [found, ...more] = requests.filter(request => request.id === id)
   if (found === undefined || more.length > 0) {
-    throw new Error(`upstream received ${more.length + (found ? 1 : 0)} requests with id ${id}, not 1`)
+    throw new Error(
+      `upstream received ${more.length + (found ? 1 : 0)} requests with id ${id}, not 1`,
+    )
   }
   return found
 }
@@ -89,13 +91,16 @@ const handle = async (
   const text = await readBody(request)
   if (path === '/__ledger') return answerLedger(request, response, upstream)
   if (!path.endsWith('/chat/completions')) {
-    response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"no such path"}}')
+    response
+      .writeHead(404, { 'content-type': 'application/json' })
+      .end('{"error":{"message":"no such path"}}')
     return
   }
   const body = parseJson(text)
   const script = readScript(body, options.defaults)
   const { headers, method = '' } = request
-  const id = script.id ?? headers['x-request-id']?.toString() ?? String(upstream.requests.length + 1)
+  const id =
+    script.id ?? headers['x-request-id']?.toString() ?? String(upstream.requests.length + 1)
   const received = receivedRequest({ id, method, path, headers, body })
   received.promptTokens = script.promptTokens
   upstream.requests.push(received)

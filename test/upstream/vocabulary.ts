@@ -18,4 +18,5 @@ export const words = (from: number, count: number): string => {
 }
 
 /** Tokens of a text, or of a part of one that was cut between chunks, made by `words`. */
-export const countWords = (text: string): number => text.split(' ').filter((word) => word !== '').length
+export const countWords = (text: string): number =>
+  text.split(' ').filter(word => word !== '').length

@@ -1,0 +1,86 @@
+/** From rounds of figures to one Markdown table. */
+
+export type Row = {
+  what: string
+  connections?: number
+  unit: 'µs' | 'ms' | '/s' | 'MiB' | 'KiB'
+  /** One figure a round. */
+  direct?: number[]
+  floor?: number[]
+  gateway?: number[]
+  /** `ratio`: gateway ÷ floor; `added`: gateway − direct. Both round by round. */
+  compare?: 'ratio' | 'added'
+  /** The most that the comparison (without one: the gateway's figure) may be: for this stage, and in the end. */
+  goal?: { now?: number; final: number } | undefined
+}
+
+export const quantile = (values: readonly number[], part: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5)
+
+export const markdownTable = (rows: readonly Row[]): string => {
+  const head = [
+    '',
+    'connections',
+    'direct',
+    'floor',
+    'gateway',
+    'gateway ÷ floor, or − direct (min–max)',
+    'goal',
+  ]
+  const lines = rows.map(row => [
+    row.what,
+    row.connections?.toLocaleString('en') ?? '',
+    figure(row.direct, row.unit),
+    figure(row.floor, row.unit),
+    figure(row.gateway, row.unit),
+    comparison(row),
+    goal(row),
+  ])
+  return [head, head.map(() => '---'), ...lines].map(cells => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** The comparison of each round, in the sense of `goal`. */
+const compared = ({ compare, direct = [], floor = [], gateway = [] }: Row): number[] => {
+  if (compare === undefined) return gateway
+  const against = compare === 'ratio' ? floor : direct
+  if (against.length !== gateway.length) return []
+  return gateway.map((value, round) =>
+    compare === 'ratio'
+      ? value / (against[round] ?? Number.NaN)
+      : value - (against[round] ?? Number.NaN),
+  )
+}
+
+const comparison = (row: Row): string => {
+  const values = compared(row)
+  if (row.compare === undefined || values.length === 0) return ''
+  const format = (value: number): string =>
+    row.compare === 'ratio' ? value.toFixed(2) : `${value < 0 ? '' : '+'}${value.toFixed(2)}`
+  const unit = row.compare === 'ratio' ? '×' : ` ${row.unit}`
+  const spread =
+    values.length < 2 ? '' : ` (${format(Math.min(...values))}–${format(Math.max(...values))})`
+  return `${format(median(values))}${unit}${spread}`
+}
+
+const goal = (row: Row): string => {
+  if (!row.goal) return ''
+  const value = median(compared(row))
+  const unit = row.compare === 'ratio' ? '×' : ` ${row.unit}`
+  const judged = (most: number): string => {
+    if (Number.isNaN(value)) return `≤ ${most}${unit}`
+    return `≤ ${most}${unit} ${value <= most ? 'met' : 'missed'}`
+  }
+  const { now, final } = row.goal
+  return now === undefined ? judged(final) : `${judged(now)}; final ${judged(final)}`
+}
+
+const figure = (values: readonly number[] | undefined, unit: Row['unit']): string => {
+  if (!values) return ''
+  const value = median(values)
+  if (unit === '/s') return Math.round(value).toLocaleString('en')
+  return `${value.toFixed(Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0)} ${unit}`
+}
