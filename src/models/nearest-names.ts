@@ -5,6 +5,8 @@ const most = 5
 const longest = 96
 /** Of the trigrams of both names, the part that they must share. */
 const alike = 0.35
+/** What being of the provider asked for is worth beside that. */
+const sameProvider = 0.2
 
 const trigrams = (name: string): Set<string> => {
   const text = `  ${name.slice(0, longest).toLowerCase()} `
@@ -13,39 +15,51 @@ const trigrams = (name: string): Set<string> => {
   return found
 }
 
-/** Answers `nearest(name)` among `names`, best first; the index is made at the first question. */
-export const nearestNames = (names: readonly string[]): ((wrong: string) => string[]) => {
-  let index: { holders: Map<string, number[]>; sizes: number[] } | undefined
-  const build = () => {
-    const holders = new Map<string, number[]>()
-    const sizes = names.map((name, position) => {
-      const own = trigrams(name)
-      for (const trigram of own) {
-        const list = holders.get(trigram)
-        if (list) list.push(position)
-        else holders.set(trigram, [position])
-      }
-      return own.size
-    })
-    return { holders, sizes }
+const splitId = (id: string): [provider: string, name: string] => {
+  const slash = id.indexOf('/')
+  return [id.slice(0, slash), id.slice(slash + 1)]
+}
+
+type Index = { holders: Map<string, number[]>; sizes: number[]; providers: string[] }
+
+const buildIndex = (ids: readonly string[]): Index => {
+  const index: Index = { holders: new Map(), sizes: [], providers: [] }
+  for (const [position, id] of ids.entries()) {
+    const [provider, name] = splitId(id)
+    const own = trigrams(name)
+    index.sizes.push(own.size)
+    index.providers.push(provider)
+    for (const trigram of own) {
+      const holders = index.holders.get(trigram)
+      if (holders) holders.push(position)
+      else index.holders.set(trigram, [position])
+    }
   }
+  return index
+}
+
+/** Answers which of the model ids are nearest to a wrong one, best first; the index is made at the first question. */
+export const nearestNames = (ids: readonly string[]): ((wrong: string) => string[]) => {
+  let index: Index | undefined
   return wrong => {
-    index ??= build()
-    const { holders, sizes } = index
-    const asked = trigrams(wrong)
+    index ??= buildIndex(ids)
+    const { holders, sizes, providers } = index
+    const [provider, name] = splitId(wrong)
+    const asked = trigrams(name)
     const shared = new Map<number, number>()
     for (const trigram of asked) {
-      for (const position of holders.get(trigram) ?? [])
+      for (const position of holders.get(trigram) ?? []) {
         shared.set(position, (shared.get(position) ?? 0) + 1)
+      }
     }
-    return [...shared]
-      .map(([position, count]) => ({
-        position,
-        score: (2 * count) / (asked.size + (sizes[position] ?? 0)),
-      }))
-      .filter(({ score }) => score >= alike)
-      .sort((a, b) => b.score - a.score || a.position - b.position)
-      .slice(0, most)
-      .map(({ position }) => names[position] ?? '')
+    const scored: { id: string; score: number }[] = []
+    for (const [position, count] of shared) {
+      const score = (2 * count) / (asked.size + (sizes[position] ?? 0))
+      if (score < alike) continue
+      const near = providers[position] === provider ? sameProvider : 0
+      scored.push({ id: ids[position] ?? '', score: score + near })
+    }
+    scored.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+    return scored.slice(0, most).map(({ id }) => id)
   }
 }

@@ -87,6 +87,10 @@ const withMovedNames = (model: PublishedModel, { sameAs = {} }: PriceSource): Pu
   return moved.length === 0 ? model : { ...model, names: [...model.names, ...moved] }
 }
 
+/** A model that speaks or listens, in a list without the price of that: it would be billed as text. */
+const lacksAudioPrice = ({ id, prices }: ModelInfo): boolean =>
+  /audio|voxtral/.test(id) && !JSON.stringify(prices).includes('input_audio_mtok')
+
 /** Chat models with a price. `today`: ISO date, UTC. */
 export const publishedModels = (
   list: PriceList,
@@ -97,7 +101,7 @@ export const publishedModels = (
 ): PublishedModel[] => {
   const models: PublishedModel[] = []
   for (const entry of list.models) {
-    if (!isSold(entry.id, source)) continue
+    if (!isSold(entry.id, source) || lacksAudioPrice(entry)) continue
     const published = publishedPrice(entry, today, version)
     if (published === undefined) continue
     models.push(withMovedNames({ ...namesOf(entry, find, source), entry, ...published }, source))

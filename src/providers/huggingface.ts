@@ -1,11 +1,11 @@
-import { chatCompletions } from '../dialects/chat-completions.ts'
+import { chatCompletionsWith } from '../dialects/chat-completions.ts'
 import { bearer, type Provider } from './provider.ts'
 
 export const huggingface = {
   id: 'huggingface',
   name: 'Hugging Face',
   baseUrl: 'https://router.huggingface.co/v1',
-  dialect: chatCompletions,
+  dialect: chatCompletionsWith({ outputCap: 'max_tokens' }),
   apiKeyEnv: 'HUGGINGFACE_API_KEY',
   authorize: bearer,
   // The router picks the vendor, and so the price, unless the name ends with one.

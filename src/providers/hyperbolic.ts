@@ -1,11 +1,11 @@
-import { chatCompletions } from '../dialects/chat-completions.ts'
+import { chatCompletionsWith } from '../dialects/chat-completions.ts'
 import { bearer, type Provider } from './provider.ts'
 
 export const hyperbolic = {
   id: 'hyperbolic',
   name: 'Hyperbolic',
   baseUrl: 'https://api.hyperbolic.xyz/v1',
-  dialect: chatCompletions,
+  dialect: chatCompletionsWith({ outputCap: 'max_tokens' }),
   apiKeyEnv: 'HYPERBOLIC_API_KEY',
   authorize: bearer,
   // Hugging Face passes its prices on unchanged, under the same names.

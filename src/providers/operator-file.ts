@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { chatCompletions } from '../dialects/chat-completions.ts'
+import { chatCompletionsWith } from '../dialects/chat-completions.ts'
 import { splitBaseUrl } from './configured-provider.ts'
 import { anonymous, bearer, type PricedModel, type Provider } from './provider.ts'
 
@@ -124,6 +124,9 @@ const parse = (text: string): z.infer<typeof File> => {
   )
 }
 
+/** Any of its models may have a fee per request. */
+const operatorDialect = chatCompletionsWith({ feePerRequest: true })
+
 const toPricedModel = (model: z.infer<typeof FileModel>): PricedModel => ({
   name: model.id,
   title: model.name ?? model.id,
@@ -205,7 +208,7 @@ export const parseOperatorFile = (
     id: entry.id,
     name: entry.name ?? entry.id,
     baseUrl: entry.base_url ?? '',
-    dialect: chatCompletions,
+    dialect: operatorDialect,
     apiKeyEnv: entry.api_key_env ?? null,
     authorize: keyOf(entry) ? bearer : anonymous,
   })

@@ -1,11 +1,11 @@
-import { chatCompletions } from '../dialects/chat-completions.ts'
+import { chatCompletionsWith } from '../dialects/chat-completions.ts'
 import { bearer, type Provider } from './provider.ts'
 
 export const zai = {
   id: 'zai',
   name: 'Z.ai',
   baseUrl: 'https://api.z.ai/api/paas/v4',
-  dialect: chatCompletions,
+  dialect: chatCompletionsWith({ outputCap: 'max_tokens', reasoning: 'thinking' }),
   apiKeyEnv: 'ZAI_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'zai' }],
