@@ -1,6 +1,12 @@
 import type { Database } from '../db/database.ts'
 
-export type Finding = { invariant: string; accountId: string | null; id: string | null; expected: string; found: string }
+export type Finding = {
+  invariant: string
+  accountId: string | null
+  id: string | null
+  expected: string
+  found: string
+}
 
 export type AuditOptions = {
   /** Generations that are open in this process and so may be `running`; default none. */

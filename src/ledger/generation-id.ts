@@ -1,4 +1,7 @@
-/** `gen-` + time + sequence + random: ascending within a process, whatever the clock does. */
-export const generationIds = (_clock: () => number, _random: (size: number) => Uint8Array): (() => string) => {
-  throw new Error('not yet')
-}
+import { rowIds } from '../db/row-ids.ts'
+
+/** Makes ids of generations, `gen-…`: ascending within a process, whatever the clock (Unix milliseconds) does. */
+export const generationIds = (
+  clock: () => number,
+  random: (size: number) => Uint8Array,
+): (() => string) => rowIds('gen-', clock, random)

@@ -19,7 +19,12 @@ export type Entry = {
   createdAtMs: number
 }
 
-export type Spending = { dayNanoUsd: bigint; weekNanoUsd: bigint; monthNanoUsd: bigint; totalNanoUsd: bigint }
+export type Spending = {
+  dayNanoUsd: bigint
+  weekNanoUsd: bigint
+  monthNanoUsd: bigint
+  totalNanoUsd: bigint
+}
 
 /** `undefined` where the account has no such generation: another account's is never told from none. */
 export const findGeneration = async (
@@ -31,7 +36,11 @@ export const findGeneration = async (
 }
 
 /** What a key was charged in this UTC day, week (from Monday), month, and in all. */
-export const spendingOfKey = async (_db: Database, _keyId: string, _nowMs: number): Promise<Spending> => {
+export const spendingOfKey = async (
+  _db: Database,
+  _keyId: string,
+  _nowMs: number,
+): Promise<Spending> => {
   throw new Error('not yet')
 }
 
@@ -44,6 +53,10 @@ export const totalsOfAccount = async (
 }
 
 /** Newest first. */
-export const entriesOf = async (_db: Database, _accountId: string, _limit: number): Promise<Entry[]> => {
+export const entriesOf = async (
+  _db: Database,
+  _accountId: string,
+  _limit: number,
+): Promise<Entry[]> => {
   throw new Error('not yet')
 }

@@ -1,0 +1,244 @@
+import type { Database, Operation, StatementId, Value } from '../db/database.ts'
+import type { Balance } from './balance.ts'
+import { type GenerationState, pushGeneration, upsertGeneration } from './generation-row.ts'
+import type { Receipt } from './receipt.ts'
+
+export type EntryKind = 'top_up' | 'charge' | 'refund' | 'adjustment'
+
+/** What a generation that ended leaves behind, besides its own row. */
+export type Ending = {
+  generationId: string
+  keyId: string
+  model: string
+  createdAtMs: number
+  promptTokens: number
+  completionTokens: number
+  chargeNanoUsd: bigint
+  exposureNanoUsd: bigint
+}
+
+type KeyUse = { usageNanoUsd: bigint; exposureNanoUsd: bigint; usedAtMs: number }
+type DayUse = {
+  accountId: string
+  keyId: string
+  day: string
+  model: string
+  requests: number
+  promptTokens: number
+  completionTokens: number
+  chargeNanoUsd: bigint
+}
+
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+/** The statements of a batch, registered once. */
+export type BatchStatements = { [K in keyof typeof sql]: StatementId }
+
+const sql = {
+  generation: upsertGeneration,
+  recovery: `UPDATE generations SET state = 'recovered', charge_nano_usd = ?, loss_nano_usd = ?
+    WHERE id = ? AND state = 'running'`,
+  entry: `INSERT INTO ledger_entries
+    (account_id, kind, amount_nano_usd, balance_after_nano_usd, reference, note, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  // The old balance is compared too: whoever else had changed it would be found out, not overwritten.
+  balance: 'UPDATE accounts SET balance_nano_usd = ? WHERE id = ? AND balance_nano_usd = ?',
+  key: `UPDATE api_keys SET usage_nano_usd = usage_nano_usd + ?, exposure_nano_usd = exposure_nano_usd + ?,
+    last_used_at_ms = max(coalesce(last_used_at_ms, 0), ?) WHERE id = ?`,
+  day: `INSERT INTO usage_days
+    (account_id, key_id, day, model, requests, prompt_tokens, completion_tokens, charge_nano_usd) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
+      prompt_tokens = prompt_tokens + excluded.prompt_tokens,
+      completion_tokens = completion_tokens + excluded.completion_tokens,
+      charge_nano_usd = charge_nano_usd + excluded.charge_nano_usd`,
+  probe:
+    'INSERT INTO probes (id, probed_at_ms) VALUES (1, ?) ON CONFLICT DO UPDATE SET probed_at_ms = excluded.probed_at_ms',
+} as const
+
+export const prepareBatch = (db: Database): BatchStatements => ({
+  generation: db.prepare(sql.generation),
+  recovery: db.prepare(sql.recovery),
+  entry: db.prepare(sql.entry),
+  balance: db.prepare(sql.balance),
+  key: db.prepare(sql.key),
+  day: db.prepare(sql.day),
+  probe: db.prepare(sql.probe),
+})
+
+/**
+ * Many endings, composed into few statements: one update per account and key, one upsert per day, key and model, one
+ * row per generation and entry. Balances after each entry are worked out here, so what is withdrawn leaves no gap.
+ */
+export class Batch {
+  readonly #statements: BatchStatements
+  readonly #nowMs: number
+  readonly #balances = new Map<Balance, bigint>()
+  readonly #keys = new Map<string, KeyUse>()
+  readonly #days = new Map<string, DayUse>()
+  readonly #ended: Value[] = []
+  readonly #running: Value[] = []
+  readonly #recovered: Value[] = []
+  readonly #entries: Value[] = []
+  #endedRows = 0
+  #runningRows = 0
+  #recoveredRows = 0
+  #entryRows = 0
+
+  constructor(statements: BatchStatements, nowMs: number) {
+    this.#statements = statements
+    this.#nowMs = nowMs
+  }
+
+  addCheckpoint(receipt: Receipt): void {
+    pushGeneration(this.#running, receipt, 'running' satisfies GenerationState, 0n, 0n)
+    this.#runningRows++
+  }
+
+  addSettled(receipt: Receipt, chargeNanoUsd: bigint, lossNanoUsd: bigint): void {
+    pushGeneration(
+      this.#ended,
+      receipt,
+      'settled' satisfies GenerationState,
+      chargeNanoUsd,
+      lossNanoUsd,
+    )
+    this.#endedRows++
+  }
+
+  addRecovered(generationId: string, chargeNanoUsd: bigint, lossNanoUsd: bigint): void {
+    this.#recovered.push(chargeNanoUsd, lossNanoUsd, generationId)
+    this.#recoveredRows++
+  }
+
+  addEnding(balance: Balance, ending: Ending): void {
+    const { chargeNanoUsd, keyId } = ending
+    if (chargeNanoUsd > 0n)
+      this.addEntry(balance, 'charge', -chargeNanoUsd, ending.generationId, null)
+    this.#addToKey(keyId, ending)
+    this.#addToDay(balance.accountId, ending)
+  }
+
+  addEntry(
+    balance: Balance,
+    kind: EntryKind,
+    amountNanoUsd: bigint,
+    reference: string | null,
+    note: string | null,
+  ): void {
+    const afterNanoUsd = this.#balanceOf(balance) + amountNanoUsd
+    this.#balances.set(balance, afterNanoUsd)
+    this.#entries.push(
+      balance.accountId,
+      kind,
+      amountNanoUsd,
+      afterNanoUsd,
+      reference,
+      note,
+      this.#nowMs,
+    )
+    this.#entryRows++
+  }
+
+  /** With what was added before it in this batch. */
+  #balanceOf(balance: Balance): bigint {
+    return this.#balances.get(balance) ?? balance.durableNanoUsd
+  }
+
+  #addToKey(keyId: string, { chargeNanoUsd, exposureNanoUsd, createdAtMs }: Ending): void {
+    const use = this.#keys.get(keyId) ?? { usageNanoUsd: 0n, exposureNanoUsd: 0n, usedAtMs: 0 }
+    this.#keys.set(keyId, use)
+    use.usageNanoUsd += chargeNanoUsd
+    use.exposureNanoUsd += exposureNanoUsd
+    use.usedAtMs = Math.max(use.usedAtMs, createdAtMs - (createdAtMs % minuteMs))
+  }
+
+  #addToDay(accountId: string, { keyId, model, createdAtMs, ...ending }: Ending): void {
+    const day = dayOf(createdAtMs)
+    const name = `${day} ${keyId} ${model}`
+    let use = this.#days.get(name)
+    if (use === undefined) {
+      use = {
+        accountId,
+        keyId,
+        day,
+        model,
+        requests: 0,
+        promptTokens: 0,
+        completionTokens: 0,
+        chargeNanoUsd: 0n,
+      }
+      this.#days.set(name, use)
+    }
+    use.requests++
+    use.promptTokens += ending.promptTokens
+    use.completionTokens += ending.completionTokens
+    use.chargeNanoUsd += ending.chargeNanoUsd
+  }
+
+  /** Never empty: with nothing else to write it is a probe of the disk. */
+  toOperations(): Operation[] {
+    const { generation, recovery, entry, balance, key, day, probe } = this.#statements
+    const operations: Operation[] = []
+    const add = (
+      statement: StatementId,
+      rows: number,
+      params: Value[],
+      expectChanges?: number,
+    ): void => {
+      if (rows === 0) return
+      operations.push({
+        statement,
+        rows,
+        params,
+        ...(expectChanges === undefined ? {} : { expectChanges }),
+      })
+    }
+    add(generation, this.#runningRows, this.#running)
+    add(generation, this.#endedRows, this.#ended, 1)
+    add(recovery, this.#recoveredRows, this.#recovered, 1)
+    add(entry, this.#entryRows, this.#entries, 1)
+    add(balance, this.#balances.size, this.#balanceParams(), 1)
+    add(key, this.#keys.size, this.#keyParams(), 1)
+    add(day, this.#days.size, this.#dayParams(), 1)
+    if (operations.length === 0) add(probe, 1, [this.#nowMs], 1)
+    return operations
+  }
+
+  #balanceParams(): Value[] {
+    const params: Value[] = []
+    for (const [balance, after] of this.#balances)
+      params.push(after, balance.accountId, balance.durableNanoUsd)
+    return params
+  }
+
+  #keyParams(): Value[] {
+    const params: Value[] = []
+    for (const [keyId, use] of this.#keys)
+      params.push(use.usageNanoUsd, use.exposureNanoUsd, use.usedAtMs, keyId)
+    return params
+  }
+
+  #dayParams(): Value[] {
+    const params: Value[] = []
+    for (const use of this.#days.values()) {
+      params.push(use.accountId, use.keyId, use.day, use.model)
+      params.push(use.requests, use.promptTokens, use.completionTokens, use.chargeNanoUsd)
+    }
+    return params
+  }
+
+  /** To be called once the commit has succeeded. */
+  committed(): void {
+    for (const [balance, after] of this.#balances) balance.durableNanoUsd = after
+  }
+}
+
+let lastDay = { number: -1, text: '' }
+
+/** `YYYY-MM-DD`, UTC. */
+export const dayOf = (timeMs: number): string => {
+  const number = Math.floor(timeMs / dayMs)
+  if (number !== lastDay.number)
+    lastDay = { number, text: new Date(timeMs).toISOString().slice(0, 10) }
+  return lastDay.text
+}
