@@ -60,7 +60,8 @@ export const costAtMost = (
 ): bigint => {
   const { input = 0n, cacheWrite = 0n } = applied.rates
   const tokens = cacheWrite > input ? { cacheWrite: inputTokens } : { input: inputTokens }
-  return chargeOf({ tokens: { ...tokens, output: outputTokens }, counts: { request: 1 } }, applied)
+  const counts = applied.fees.request === undefined ? {} : { request: 1 }
+  return chargeOf({ tokens: { ...tokens, output: outputTokens }, counts }, applied)
 }
 
 /** How many output tokens `availableNanoUsd` pays for, once the input is paid. Not above `atMost`. */

@@ -148,10 +148,9 @@ export class Generation {
       onCommitFailure,
       ...(exposed ? { exposureNanoUsd: hold.amountNanoUsd } : {}),
     })
-    const { usage, estimated } = metered
     const settled = {
-      usage,
-      estimated,
+      usage: receipt.usage,
+      estimated: receipt.estimated,
       applied: receipt.applied,
       priceNanoUsd: receipt.priceNanoUsd,
       settlement,
@@ -163,6 +162,7 @@ export class Generation {
   #receipt({ usage, estimated }: MeteredUsage, error: string | null): Receipt {
     const { key, chat, model, caller, admittedAtMs, markupBasisPoints } = this.#parts
     const applied = appliedRates(model.price, promptTokens(usage), markupBasisPoints)
+    const priced = withPricedCounts(usage, applied)
     return {
       generationId: this.id,
       accountId: key.accountId,
@@ -171,10 +171,10 @@ export class Generation {
       model: model.id,
       provider: model.provider.provider.id,
       streamed: chat.stream === true,
-      usage,
+      usage: priced,
       estimated,
       applied,
-      priceNanoUsd: usage === nothingUsed.usage ? 0n : chargeOf(usage, applied),
+      priceNanoUsd: chargeOf(priced, applied),
       finishReason: this.finishReason,
       nativeFinishReason: this.nativeFinishReason,
       error,
@@ -194,6 +194,16 @@ export class Generation {
       appliedRates(model.price, estimate.inputTokens, markupBasisPoints),
     )
   }
+}
+
+/** Pieces without a fee of their own are inside the tokens' price; a settle must not fail over them. */
+const withPricedCounts = (usage: Usage, { fees }: AppliedRates): Usage => {
+  if (!usage.counts) return usage
+  const { request, webSearch } = usage.counts
+  const counts: Usage['counts'] = {}
+  if (request && fees.request !== undefined) counts.request = request
+  if (webSearch && fees.webSearch !== undefined) counts.webSearch = webSearch
+  return { ...usage, counts }
 }
 
 const nothingUsed: MeteredUsage = { usage: { tokens: {} }, estimated: false }

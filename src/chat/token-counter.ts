@@ -14,7 +14,8 @@ export class TokenCounter {
   /** Never rejects: if the thread is lost, bytes stand in for tokens (4 to a token, as English has them). */
   count(text: string): Promise<number> {
     if (text === '') return Promise.resolve(0)
-    const thread = (this.#thread ??= this.#start())
+    this.#thread ??= this.#start()
+    const thread = this.#thread
     const id = this.#nextId++
     return new Promise(resolve => {
       const giveUp = setTimeout(
