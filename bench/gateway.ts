@@ -1,12 +1,14 @@
 /** Sets a gateway up as an operator would: a database, an account with credit, a key; then starts, checks, stops it. */
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type ServerProcess, startLogged, stop } from './process.ts'
 
-const dist = new URL('../dist/', import.meta.url).pathname
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
 const creditUsd = 100_000
 
 export type PreparedGateway = {
@@ -19,15 +21,15 @@ export type PreparedGateway = {
 }
 
 /**
- * `folder` holds the database and the log; a CPU profile is written to `profileFolder` at each stop. Raises where the
- * gateway is not built.
+ * `folder` holds the database and the log; a CPU profile is written to `profileFolder` at each stop. Builds the
+ * gateway where it is stale.
  */
 export const prepareGateway = async (
   folder: string,
   upstreamUrl: string,
   profileFolder?: string,
 ): Promise<PreparedGateway> => {
-  if (!existsSync(join(dist, 'main.js'))) throw new Error('dist/main.js is missing: npm run build')
+  await promisify(execFile)(process.execPath, [join(root, 'build.mjs'), '--if-stale'])
   const settings = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
@@ -53,7 +55,7 @@ export const prepareGateway = async (
       const port = await freePort()
       const env = { ...settings, HOST: '127.0.0.1', PORT: `${port}` }
       const child = startLogged([...profiling, join(dist, 'main.js')], env, logFile)
-      const server = { name: 'gateway', port, child }
+      const server = { port, child }
       await ready(server, logFile)
       return server
     },

@@ -84,7 +84,7 @@ const startServers = async (
     streams: 0,
   })
   const url = `http://127.0.0.1:${upstream.server.port}`
-  const floor = await startScript('floor', [url, '10000'])
+  const floor = await startScript(import.meta.resolve('./floor.ts'), [url, '10000'])
   const targets = [upstream, target('floor', floor, 'x')]
   if (gateway === null) return { targets, stop: async () => void (await stop(floor.child)) }
   const server = await gateway.start()
@@ -106,7 +106,7 @@ let expectedNanoUsd = 0n
 let served = 0
 
 const run = async (folder: string): Promise<void> => {
-  const mock = await startScript('mock-upstream', [])
+  const mock = await startScript(import.meta.resolve('./mock-upstream.ts'))
   const upstream: measure.Target = { name: 'direct', server: mock, key: 'x', json: 0, streams: 0 }
   const gateway = options['floor-only']
     ? null

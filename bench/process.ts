@@ -2,33 +2,26 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync, readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 
-export type ServerProcess = {
-  readonly name: string
-  readonly port: number
-  readonly child: ChildProcess
-}
+export type ServerProcess = { readonly port: number; readonly child: ChildProcess }
 
 const running = new Set<ChildProcess>()
 
 /** Starts one of our own TypeScript servers; it prints `{"port": N}` when it listens. */
 export const startScript = async (
-  name: string,
-  args: readonly string[],
+  url: string,
+  args: readonly string[] = [],
 ): Promise<ServerProcess> => {
-  const path = new URL(`./${name}.ts`, import.meta.url).pathname
-  const child = launch(['--import', 'tsx', path, ...args], process.env, [
-    'ignore',
-    'pipe',
-    'inherit',
-  ])
+  const command = ['--import', 'tsx', fileURLToPath(url), ...args]
+  const child = launch(command, process.env, ['ignore', 'pipe', 'inherit'])
   const { stdout } = child
-  if (stdout === null) throw new Error(`${name} has no output`)
+  if (stdout === null) throw new Error(`${url} has no output`)
   for await (const line of createInterface({ input: stdout })) {
     const { port }: { port: number } = JSON.parse(line)
-    return { name, port, child }
+    return { port, child }
   }
-  throw new Error(`${name} ended before it listened`)
+  throw new Error(`${url} ended before it listened`)
 }
 
 /** Starts any Node program with its output in `logFile`; the caller waits for it to listen. */

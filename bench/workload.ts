@@ -1,6 +1,6 @@
 /** What is asked and answered in a benchmark, known to the load generator and to the mock upstream alike. */
 
-export const model = 'openai/gpt-4o-mini'
+const model = 'openai/gpt-4o-mini'
 
 /** nano-USD per token of that model ($0.15 and $0.60 per million), to check what the gateway charged. */
 const price = { prompt: 150n, completion: 600n }
