@@ -25,3 +25,12 @@ export class DatabaseError extends Error {
     this.sqliteCode = sqliteCode
   }
 }
+
+export const closedError = (): DatabaseError =>
+  new DatabaseError('closed', 'The database is closed.')
+
+/** An error as it crosses threads. */
+export type Failure = { code: DatabaseErrorCode; message: string; sqliteCode?: string | undefined }
+
+export const toError = ({ code, message, sqliteCode }: Failure): DatabaseError =>
+  new DatabaseError(code, message, sqliteCode)

@@ -1,10 +1,7 @@
 /** What the event loop and the two database threads say to each other. */
 
 import type { Operation, StatementId, Value } from './database.ts'
-import type { DatabaseErrorCode } from './database-error.ts'
-
-/** An error as it crosses threads. */
-export type Failure = { code: DatabaseErrorCode; message: string; sqliteCode?: string | undefined }
+import type { Failure } from './database-error.ts'
 
 export type WriterData = { file: string; migrationsDir: string; faults?: Int32Array | undefined }
 
@@ -24,6 +21,8 @@ export type ReaderData = { file: string }
 
 export type ReaderRequest =
   | { kind: 'read'; sql: string; params: Value[] }
+  /** All reads after it see one moment. */
+  | { kind: 'begin' }
   | { kind: 'backup'; target: string }
   | { kind: 'close' }
 

@@ -51,6 +51,12 @@ class Reader {
     return { kind: 'done' }
   }
 
+  begin(): ReaderReply {
+    // The moment is that of the first read, so one is made at once.
+    this.#connection.exec('BEGIN; SELECT count(*) FROM migrations')
+    return { kind: 'done' }
+  }
+
   close(): void {
     this.#connection.close()
   }
@@ -68,6 +74,7 @@ const answer = async (request: ReaderRequest): Promise<ReaderReply> => {
     if (request.kind === 'close') return close()
     reader ??= open()
     if (request.kind === 'read') return reader.read(request.sql, request.params)
+    if (request.kind === 'begin') return reader.begin()
     return await reader.backup(request.target)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)

@@ -1,9 +1,9 @@
 /** The only thread, and the only connection, that writes. It holds the lock for as long as it lives. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Operation, StatementId } from './database.ts'
-import { DatabaseError } from './database-error.ts'
+import { DatabaseError, type Failure } from './database-error.ts'
 import { lock } from './lock.ts'
-import type { Failure, WriterData, WriterReply, WriterRequest } from './messages.ts'
+import type { WriterData, WriterReply, WriterRequest } from './messages.ts'
 import { migrate } from './migrate.ts'
 import { type Connection, loadSqlite, type SqliteConstructor } from './sqlite.ts'
 
