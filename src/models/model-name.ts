@@ -1,7 +1,7 @@
 /** What a model's name says, where no source says more. Names of makers only; who serves them makes no difference. */
 
 const notChat =
-  /embed|whisper|transcri|\btts\b|speech|voice|image|dall-?e|\bimagen|video|\bveo|lyria|sora|realtime|\blive\b|moderation|guard-\d|llama-?guard|rerank|\bocr\b|\bbge\b|^(text-)?(ada|babbage|curie|davinci)(-\d+)?$|-translate/i
+  /embed|whisper|transcri|\btts\b|speech|voice|image|dall-?e|\bimagen|video|\bveo|lyria|sora|realtime|\blive\b|moderation|\bguard\b|rerank|\bocr\b|\bbge\b|^(text-)?(ada|babbage|curie|davinci)(-\d+)?$|-translate/i
 
 /** Embeddings, speech, images, moderation, ranking and the old completions: no chat can be had with them. */
 export const isChatName = (name: string): boolean => !notChat.test(name)
