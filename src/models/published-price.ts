@@ -1,5 +1,6 @@
 /** One model's entry in genai-prices as an integer price, or the reason why it can't be sold by it. */
 import type { ConditionalPrice, ModelInfo, ModelPrice, TieredPrices } from '@pydantic/genai-prices'
+import { tokenClasses } from '../wire/usage.ts'
 import { completeRates, publishedToNanoUsd } from './list-price.ts'
 import type { Price, PriceTier, Rates } from './price.ts'
 
@@ -67,7 +68,7 @@ const dearest = (all: readonly Rates[]): Rates => {
   if (first === undefined) throw new RangeError('no price in effect')
   const rates: { -readonly [K in keyof Rates]: bigint } = { ...first }
   for (const other of others) {
-    for (const name of Object.keys(rates) as (keyof Rates)[]) {
+    for (const name of tokenClasses) {
       if (other[name] > rates[name]) rates[name] = other[name]
     }
   }

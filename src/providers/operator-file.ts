@@ -240,9 +240,8 @@ export const readOperatorFile = (
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw new OperatorFileError([
-      `${path} can't be read (${(error as NodeJS.ErrnoException).code})`,
-    ]) // fs throws no other
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    throw new OperatorFileError([`${path} can't be read (${code})`])
   }
   return parseOperatorFile(text, registry, env)
 }
