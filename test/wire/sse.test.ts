@@ -48,6 +48,12 @@ test('joins several data lines with a line feed and takes off one space only', (
   expect(decode('data: a\ndata:  b\ndata\n\n')).toEqual([[null, 'a\n b\n']])
 })
 
+test('does not take a line end that was cut in two for an empty line', () => {
+  const bytes = Buffer.from('data: a\r\ndata: b\r\n\r\n')
+  for (let i = 1; i < bytes.length; i++)
+    expect(decode(bytes.subarray(0, i), bytes.subarray(i))).toEqual([[null, 'a\nb']])
+})
+
 test("reads llama.cpp's error field as an error event", () => {
   expect(decode('error: {"error":{"message":"full"}}\n\n')).toEqual([
     ['error', '{"error":{"message":"full"}}'],
