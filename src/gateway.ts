@@ -85,7 +85,12 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
     log,
     metrics,
   })
-  await app.listen({ host: config.host, port: config.port })
+  try {
+    await app.listen({ host: config.host, port: config.port })
+  } catch (error) {
+    await books.close()
+    throw error
+  }
   const control = await openControl({ path: controlPathFor(config.databasePath), books })
   const reload = () => catalogue.replace(stockOf(config, env, prices))
   const daily = setInterval(() => renewPrices(catalogue, reload, log), 60 * 60 * 1_000)

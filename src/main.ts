@@ -1,5 +1,6 @@
 /** Starts a gateway in this process and stops it on a signal. */
 import { ConfigError, loadConfig, readEnvironment } from './config.ts'
+import { DatabaseError } from './db/database-error.ts'
 import { welcomeFirstAccount, welcomeText } from './first-start.ts'
 import { type Gateway, openGateway } from './gateway.ts'
 import { OperatorFileError } from './providers/operator-file.ts'
@@ -59,15 +60,18 @@ const reload = (gateway: Gateway, log: ReturnType<typeof createLog>): void => {
 
 /** What the operator can mend is said in a sentence; anything else with its stack. */
 const fail = (error: unknown): never => {
-  const known = error instanceof ConfigError || error instanceof OperatorFileError
-  const said =
-    error instanceof Error
-      ? known
-        ? error.message
-        : (error.stack ?? error.message)
-      : String(error)
-  process.stderr.write(`Tollgate did not start.\n${said}\n`)
+  process.stderr.write(`Tollgate stops.\n${explain(error)}\n`)
   process.exit(1)
+}
+
+const explain = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof ConfigError || error instanceof OperatorFileError) return error.message
+  if (error instanceof DatabaseError) return error.message
+  if ('syscall' in error && error.syscall === 'listen') {
+    return `Can't listen: ${error.message}. Set HOST and PORT to an address that is free.`
+  }
+  return error.stack ?? error.message
 }
 
 start().catch(fail)

@@ -93,6 +93,9 @@ export const startTestGateway = async ({
   }
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a test asserts on what it reads, field by field.
+export const readJson = (response: Response): Promise<any> => response.json()
+
 /** The JSON payloads of a stream, `[DONE]` included as that word. */
 export const readEvents = (text: string): unknown[] =>
   text

@@ -196,13 +196,18 @@ export class Generation {
   }
 }
 
-/** Pieces without a fee of their own are inside the tokens' price; a settle must not fail over them. */
+/**
+ * The fee for the request itself is owed whatever the upstream reports; pieces without a fee of their own are inside
+ * the tokens' price, and a settle must not fail over them.
+ */
 const withPricedCounts = (usage: Usage, { fees }: AppliedRates): Usage => {
-  if (!usage.counts) return usage
-  const { request, webSearch } = usage.counts
+  if (usage === nothingUsed.usage) return usage
+  const searches = fees.webSearch === undefined ? 0 : (usage.counts?.webSearch ?? 0)
+  if (fees.request === undefined && searches === 0)
+    return usage.counts ? { ...usage, counts: {} } : usage
   const counts: Usage['counts'] = {}
-  if (request && fees.request !== undefined) counts.request = request
-  if (webSearch && fees.webSearch !== undefined) counts.webSearch = webSearch
+  if (fees.request !== undefined) counts.request = 1
+  if (searches > 0) counts.webSearch = searches
   return { ...usage, counts }
 }
 

@@ -40,8 +40,9 @@ const tooLarge = (limitBytes: number): GatewayError =>
   })
 
 const readBody = (message: IncomingMessage, limitBytes: number): Promise<Buffer> => {
-  if (Number(message.headers['content-length']) > limitBytes)
+  if (Number(message.headers['content-length']) > limitBytes) {
     return Promise.reject(tooLarge(limitBytes))
+  }
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let size = 0
@@ -55,13 +56,15 @@ const readBody = (message: IncomingMessage, limitBytes: number): Promise<Buffer>
       reject(tooLarge(limitBytes))
     }
     message.on('data', onData)
-    message.once('end', () =>
-      resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)),
-    )
-    const brokenOff = () =>
-      reject(new GatewayError('invalid_request', 'The request body broke off.'))
-    message.once('error', brokenOff)
-    message.once('close', brokenOff)
+    message.once('end', () => {
+      resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts))
+    })
+    // Also comes after every good end, where an error would be made for nothing.
+    message.once('close', () => {
+      if (!message.complete) {
+        reject(new GatewayError('invalid_request', 'The request body broke off.'))
+      }
+    })
   })
 }
 

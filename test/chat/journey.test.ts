@@ -1,6 +1,6 @@
 /** One request from the socket to the ledger and back: what a client gets, and what it costs. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readEvents, startTestGateway, type TestGateway, testModel } from '../harness.ts'
+import { readEvents, readJson, startTestGateway, type TestGateway, testModel } from '../harness.ts'
 import { script } from '../upstream/scripted-upstream.ts'
 
 let at: TestGateway
@@ -20,14 +20,26 @@ const priceOf = (input: number, output: number) =>
 test('a whole answer costs exactly the price of its usage', async () => {
   const before = at.balance()
   const response = await at.chat(ask({ chunks: 7, promptTokens: 31 }))
-  const answer = await response.json()
+  const answer = await readJson(response)
   expect(response.status).toBe(200)
   expect(answer).toMatchObject({
     object: 'chat.completion',
     model: testModel.id,
     provider: 'openai',
-    choices: [{ index: 0, finish_reason: 'stop', logprobs: null, message: { role: 'assistant', refusal: null } }],
-    usage: { prompt_tokens: 31, completion_tokens: 7, total_tokens: 38, cost: Number(priceOf(31, 7)) / 1e9 },
+    choices: [
+      {
+        index: 0,
+        finish_reason: 'stop',
+        logprobs: null,
+        message: { role: 'assistant', refusal: null },
+      },
+    ],
+    usage: {
+      prompt_tokens: 31,
+      completion_tokens: 7,
+      total_tokens: 38,
+      cost: Number(priceOf(31, 7)) / 1e9,
+    },
   })
   expect(answer.id).toBe(response.headers.get('x-generation-id'))
   expect(response.headers.get('cache-control')).toBe('private, no-store')
@@ -52,11 +64,14 @@ test('a streamed answer is charged before its [DONE], and ends with its usage', 
 test('the route answers without /v1 too', async () => {
   const response = await fetch(`${at.url}/chat/completions`, {
     method: 'POST',
-    headers: { authorization: `bearer ${at.key}`, 'content-type': 'application/json; charset=utf-8' },
+    headers: {
+      authorization: `bearer ${at.key}`,
+      'content-type': 'application/json; charset=utf-8',
+    },
     body: JSON.stringify({ model: 'demo/echo', messages: [{ role: 'user', content: 'hello' }] }),
   })
   expect(response.status).toBe(200)
-  expect((await response.json()).choices[0].message.content).toContain('hello')
+  expect((await readJson(response)).choices[0].message.content).toContain('hello')
 })
 
 test('chunks leave as they arrive', async () => {
@@ -70,7 +85,9 @@ test('chunks leave as they arrive', async () => {
 test('a client that leaves mid-stream closes the upstream within 100 ms and pays for what it got', async () => {
   const before = at.balance()
   const leave = new AbortController()
-  const response = await at.chat(ask({ id: 'leaver', chunks: 1000, gapMs: 5 }, { stream: true }), { signal: leave.signal })
+  const response = await at.chat(ask({ id: 'leaver', chunks: 1000, gapMs: 5 }, { stream: true }), {
+    signal: leave.signal,
+  })
   const reader = response.body?.getReader()
   for (let reads = 0; reads < 10; reads++) await reader?.read()
   const leftAt = performance.timeOrigin + performance.now()
@@ -115,7 +132,7 @@ test('an upstream that is dead is a 503 and costs nothing', async () => {
   const dead = await startTestGateway({ env: { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' } })
   const response = await dead.chat(ask({}))
   expect(response.status).toBe(503)
-  expect((await response.json()).error.code).toBe('provider_unavailable')
+  expect((await readJson(response)).error.code).toBe('provider_unavailable')
   expect(dead.balance()).toBe(10_000_000_000n)
   expect(at.balance()).toBe(before)
   await dead.close()
