@@ -42,6 +42,7 @@ const { values: options } = parseArgs({
 const connectionsGiven = options.connections?.split(',').map(Number)
 const plan: measure.Plan = options.quick
   ? {
+      warmUpRequests: 10_000,
       rounds: 2,
       connections: connectionsGiven ?? [32, 256],
       largeAt: connectionsGiven ?? [32],
@@ -53,6 +54,7 @@ const plan: measure.Plan = options.quick
       memoryStreams: options.many ? 4096 : 512,
     }
   : {
+      warmUpRequests: 20_000,
       rounds: 5,
       connections: connectionsGiven ?? [1, 8, 32, 64, 256, 512],
       largeAt: connectionsGiven ?? [32, 256],
@@ -115,7 +117,7 @@ const run = async (folder: string): Promise<void> => {
   const sync = await measureSync(folder, 200)
 
   const servers = await startServers(upstream, gateway)
-  await measure.warmUp(servers.targets, plan.jsonMs)
+  await measure.warmUp(servers.targets, plan.warmUpRequests)
   if (wanted.has('json')) rows.push(...(await measure.measureJson(servers.targets, plan)))
   if (wanted.has('stream')) rows.push(...(await measure.measureStreams(proxies(servers), plan)))
   if (wanted.has('latency')) {

@@ -17,6 +17,7 @@ export type Target = {
 }
 
 export type Plan = {
+  warmUpRequests: number
   rounds: number
   connections: readonly number[]
   /** Requests of 3 kB are measured at these numbers of connections alone. */
@@ -90,11 +91,15 @@ const closed = async (
   return figures
 }
 
-export const warmUp = async (targets: readonly Target[], durationMs: number): Promise<void> => {
+/** Until the engine has compiled what is hot: counted in requests, for a slow machine needs longer; at most 20 s each. */
+export const warmUp = async (targets: readonly Target[], requests: number): Promise<void> => {
   progress('warming up')
   for (const target of targets) {
-    await closed(target, jsonBody(150), false, 32, durationMs)
-    await closed(target, streamBody({ delayMs: 0, gapMs: 0 }), true, 32, durationMs / 2)
+    for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
+      if (target.json >= requests) break
+      await closed(target, jsonBody(150), false, 32, 500)
+      await closed(target, streamBody({ delayMs: 0, gapMs: 0 }), true, 32, 250)
+    }
   }
 }
 

@@ -19,7 +19,15 @@ export const quantile = (values: readonly number[], part: number): number => {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 
-export const median = (values: readonly number[]): number => quantile(values, 0.5)
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = (sorted.length - 1) / 2
+  const [low = Number.NaN, high = Number.NaN] = [
+    sorted[Math.floor(middle)],
+    sorted[Math.ceil(middle)],
+  ]
+  return (low + high) / 2
+}
 
 export const markdownTable = (rows: readonly Row[]): string => {
   const head = [
