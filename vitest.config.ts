@@ -12,6 +12,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
+    expect: { poll: { timeout: 10_000 } },
     reporters: ['default', './test/skips.ts', ...(report ? ['json'] : [])],
     ...(report ? { outputFile: { json: report } } : {}),
   },
