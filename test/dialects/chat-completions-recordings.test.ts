@@ -9,6 +9,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { chatCompletionsWith, type Quirks } from '../../src/dialects/chat-completions.ts'
 import type { Dialect, StreamEvent } from '../../src/dialects/dialect.ts'
 import { GatewayError } from '../../src/errors.ts'
+import { ChatRequestSchema } from '../../src/wire/chat.ts'
 import { completionTokens, promptTokens, type Usage } from '../../src/wire/usage.ts'
 import {
   bodyText,
@@ -26,6 +27,17 @@ type Json = Record<string, unknown>
 const quirksOf: Record<string, Quirks> = {
   perplexity: { endsWithoutDone: true, feePerRequest: true },
   gpustack: { endsWithoutDone: true },
+  openai: {
+    outputCap: 'max_completion_tokens',
+    dropsFromMessages: ['reasoning', 'reasoning_content', 'reasoning_details'],
+  },
+  openrouter: { reasoning: 'reasoning' },
+  mistral: {
+    outputCap: 'max_tokens',
+    drops: ['stream_options', 'user', 'store'],
+    renames: { seed: 'random_seed' },
+    dropsFromMessages: ['refusal', 'reasoning', 'reasoning_content', 'annotations'],
+  },
 }
 const dialectOf = (provider: string): Dialect => chatCompletionsWith(quirksOf[provider] ?? {})
 
@@ -36,11 +48,11 @@ const countsOf = (provider: string) => {
   return found
 }
 
-const validatorOf = (name: string): ValidateFunction => {
+const validatorOf = (name: string, file = 'openai-chat.schema.json'): ValidateFunction => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
-  const schema = JSON.parse(readFileSync(join(specsDir, 'openai-chat.schema.json'), 'utf8')) as Json
-  return ajv.addSchema({ ...schema, $id: 'openai' }).compile({
-    $ref: `openai#/components/schemas/${name}`,
+  const schema = JSON.parse(readFileSync(join(specsDir, file), 'utf8')) as Json
+  return ajv.addSchema({ ...schema, $id: 'spec' }).compile({
+    $ref: `spec#/components/schemas/${name}`,
   })
 }
 
@@ -189,6 +201,29 @@ const checkStream = (provider: string, text: string): void => {
   countsOf(provider).streams++
 }
 
+const requestSchemas: Record<string, readonly [file: string, name: string]> = {
+  openai: ['openai-chat.schema.json', 'CreateChatCompletionRequest'],
+  azure: ['openai-chat.schema.json', 'CreateChatCompletionRequest'],
+  openrouter: ['openrouter-chat.schema.json', 'ChatRequest'],
+  mistral: ['mistral-chat.schema.json', 'ChatCompletionRequest'],
+}
+
+/** How many were checked. Left out: what isn't a request in our shape, and what Mistral's schema forbids and Mistral takes. */
+const checkRequests = (provider: string, all: readonly Interaction[]): number => {
+  const [file = '', name = ''] = requestSchemas[provider] ?? []
+  const validate = hasSpecs ? validatorOf(name, file) : null
+  let checked = 0
+  for (const { provider: of, file: cassette, request } of all) {
+    const chat = ChatRequestSchema.safeParse(request.body.json)
+    if (of !== provider || !chat.success || /voxtral|uses_prompt_cache/.test(cassette)) continue
+    const target = { upstreamModel: chat.data.model, maxOutputTokens: 512 }
+    const { body } = dialectOf(provider).renderRequest(chat.data, target)
+    expect(complaints(validate, JSON.parse(body) as object), cassette).toEqual([])
+    checked++
+  }
+  return checked
+}
+
 /** A pair of each kind; recorded refusals are tested in test/wire/provider-error.test.ts. */
 const isAnswer = ({ response }: Interaction): boolean => response.status < 300
 /** This one is cut short by its recorder. */
@@ -204,6 +239,12 @@ describeRecorded('recorded chat-completions', () => {
   const isStream = ({ response }: Interaction): boolean => response.body.text !== undefined
   const isFailing = ({ response }: Interaction): boolean => failing.has(bodyText(response.body))
   const named = (all: Interaction[]) => all.map(one => [one.file, one] as const)
+
+  describe('requests, rendered by us, satisfy the schema of', () => {
+    test.each(['openai', 'azure', 'openrouter', 'mistral'])('%s', provider => {
+      expect(checkRequests(provider, answers)).toBeGreaterThan(25)
+    })
+  })
 
   describe('whole answers', () => {
     test.each(named(answers.filter(one => !isStream(one))))('%s', (_, { provider, response }) => {
