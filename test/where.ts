@@ -2,20 +2,11 @@
 import { describe, test } from 'vitest'
 
 type Body = () => void
-type TestBody = () => void | Promise<void>
 
 /** A suite that runs where `present`; elsewhere one skipped test stands for it, and its body is not entered. */
 export const describeWhere =
   (present: boolean, reason: string) =>
   (name: string, body: Body): void => {
     if (present) describe(name, body)
-    else test(name, ({ skip }) => skip(reason))
-  }
-
-/** The like for one test. */
-export const testWhere =
-  (present: boolean, reason: string) =>
-  (name: string, body: TestBody, timeoutMs?: number): void => {
-    if (present) test(name, body, timeoutMs)
     else test(name, ({ skip }) => skip(reason))
   }

@@ -122,7 +122,7 @@ const keysOf = (node: Node): string[] =>
   })
 
 /** A file that exports a literal with `id` and `baseUrl` declares a provider. */
-export const declaresProvider = (source: Source): boolean => {
+const declaresProvider = (source: Source): boolean => {
   let declares = false
   for (const statement of children(source.program)) {
     if (statement.type !== 'ExportNamedDeclaration') continue

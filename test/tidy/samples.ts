@@ -174,6 +174,16 @@ export const samples: readonly Sample[] = [
   ),
 
   bad('hasNoAny', 'src/chat/route.ts', `const f = (a: any): Promise<any[]> => a`, 2),
+  bad(
+    'hasNoAny',
+    'src/chat/route.ts',
+    '// biome-ignore lint/suspicious/noExplicitAny: no\nlet a: any',
+  ),
+  good(
+    'hasNoAny',
+    'test/a.test.ts',
+    '// biome-ignore lint/suspicious/noExplicitAny: yes\nlet a: any',
+  ),
   good('hasNoAny', 'src/chat/route.ts', `const any: unknown = 1`),
   bad('castsHaveReasons', 'src/chat/route.ts', `const a = b as unknown as C`),
   bad('castsHaveReasons', 'src/chat/route.ts', `// Far away.\n\nconst a = b as C`),
@@ -201,6 +211,16 @@ export const samples: readonly Sample[] = [
   good('returnsAwaitInTry', 'src/chat/route.ts', inTry('return await send()')),
   good('returnsAwaitInTry', 'src/chat/route.ts', inTry('return JSON.parse(a)')),
   good('returnsAwaitInTry', 'src/chat/route.ts', inTry('return send()', '() =>')),
+  good(
+    'returnsAwaitInTry',
+    'src/chat/route.ts',
+    `class A { send(): Answer { return 1 } }; ${inTry('return a.send()')}`,
+  ),
+  bad(
+    'returnsAwaitInTry',
+    'src/chat/route.ts',
+    `const send = (): Promise<A> => ask(); ${inTry('return send()')}`,
+  ),
   good(
     'returnsAwaitInTry',
     'src/chat/route.ts',

@@ -69,7 +69,7 @@ export const testsAreOn = (source: Source): Finding[] => {
         at(
           source,
           node,
-          `${name} hides tests. Use describeWhere or testWhere of test/where.ts, which say the reason.`,
+          `${name} hides tests. Use describeWhere of test/where.ts, which says the reason.`,
         ),
       )
   })
