@@ -3,6 +3,7 @@
  * for throughput and CPU. Open loop: requests leave at a fixed rate, whatever comes back; for latency.
  */
 import { Connection, type Outcome } from './client.ts'
+import { metronome } from './metronome.ts'
 import { eventsPerStream } from './workload.ts'
 
 export type Load = { port: number; key: string; body: string; stream: boolean }
@@ -51,31 +52,25 @@ export const openLoop = async (
   const idle = await openConnections(load.port, 32)
   const opened = [...idle]
   const tally = new Tally(load)
-  const total = Math.floor((perSecond * durationMs) / 1000)
-  let sent = 0
-  await new Promise<void>(resolve => {
-    const send = (connection: Connection, intendedAt: number): void =>
+  const count = Math.floor((perSecond * durationMs) / 1000)
+  const unused = async (): Promise<Connection> => {
+    const connection = await Connection.open(load.port)
+    opened.push(connection)
+    return connection
+  }
+  await new Promise<void>((resolve, reject) => {
+    const send = (connection: Connection, dueAt: number): void =>
       connection.send(tally.request, outcome => {
-        tally.add(outcome, intendedAt)
+        tally.add(outcome, dueAt)
         if (connection.open) idle.push(connection)
-        if (tally.count === total) resolve()
+        if (tally.count === count) resolve()
       })
-    const sendDue = (): void => {
-      for (; sent < total; sent++) {
-        const intendedAt = tally.startedAt + (sent * 1000) / perSecond
-        if (performance.now() < intendedAt) break
-        const connection = idle.pop()
-        if (connection) send(connection, intendedAt)
-        else
-          void Connection.open(load.port).then(fresh => {
-            opened.push(fresh)
-            send(fresh, intendedAt)
-          })
-      }
-      // Timers are too coarse for latencies below a millisecond, so this waits busily.
-      if (sent < total) setImmediate(sendDue)
+    const beat = (dueAt: number): void => {
+      const connection = idle.pop()
+      if (connection) send(connection, dueAt)
+      else unused().then(fresh => send(fresh, dueAt), reject)
     }
-    sendDue()
+    metronome({ perSecond, count }, beat).catch(reject)
   })
   for (const connection of opened) connection.close()
   return tally.result()

@@ -59,10 +59,10 @@ const plan: measure.Plan = options.quick
       connections: connectionsGiven ?? [1, 8, 32, 64, 256, 512],
       largeAt: connectionsGiven ?? [32, 256],
       pacedAt: connectionsGiven ?? [32, 256],
-      jsonMs: 1_500,
+      jsonMs: 1_200,
       streamMs: 1_500,
-      latencyMs: 4_000,
-      firstEventMs: 2_000,
+      latencyMs: 3_000,
+      firstEventMs: 1_000,
       memoryStreams: options.many ? 4096 : 512,
     }
 const wanted = new Set(options.only.split(','))
