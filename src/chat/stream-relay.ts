@@ -5,6 +5,7 @@ import type { ChatChunk } from '../wire/chat.ts'
 import type { Client } from './client.ts'
 import type { Generation } from './generation.ts'
 import type { Trip } from './in-flight.ts'
+import { hideReasoning } from './reasoning.ts'
 import { usageBody } from './usage-body.ts'
 
 export type StreamTimes = {
@@ -29,6 +30,7 @@ export class StreamRelay implements BytesSink, Trip {
   readonly #reader: StreamReader
   /** What is the same in every event of this stream, up to the chunk's own fields. */
   readonly #head: string
+  readonly #hidesReasoning: boolean
   #call: UpstreamCall | null = null
   #interrupted: GatewayError | null = null
   #over: { resolve: () => void; reject: (error: GatewayError) => void } | null = null
@@ -52,6 +54,7 @@ export class StreamRelay implements BytesSink, Trip {
       provider: provider.id,
     }
     this.#head = `data: ${JSON.stringify(stamp).slice(0, -1)},`
+    this.#hidesReasoning = generation.chat.reasoning?.exclude === true
     this.#lastWriteMs = clock()
     this.#lastCheckpointMs = this.#lastWriteMs
   }
@@ -134,11 +137,13 @@ export class StreamRelay implements BytesSink, Trip {
       if (usage) meter.report(usage)
       if (!chunk) continue
       meter.observe(chunk)
+      if (this.#hidesReasoning) for (const { delta } of chunk.choices) hideReasoning(delta)
       this.#noteFinish(chunk)
       frames += this.#frame(chunk)
     }
     if (frames !== '') this.#deliver(frames)
     if (this.#reader.done) this.#complete()
+    else if (this.#reader.failure) this.#break(this.#reader.failure)
     else if (!this.#generation.canGoOn()) this.#exhaust()
     else if (meter.uncountedRoughTokens >= checkpointEveryTokens)
       this.#checkpoint(this.#lastWriteMs)

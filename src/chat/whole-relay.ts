@@ -4,6 +4,7 @@ import type { ChatAnswer } from '../wire/chat.ts'
 import type { Client } from './client.ts'
 import type { Generation, Settled } from './generation.ts'
 import type { Trip } from './in-flight.ts'
+import { hideReasoning } from './reasoning.ts'
 import { usageBody } from './usage-body.ts'
 
 /** Far above any whole answer of text; what is larger is not one. */
@@ -30,6 +31,9 @@ export class WholeRelay implements Trip {
     const { answer, usage } = dialect.parseResponse(await call.readWhole(answerLimitBytes))
     if (usage) generation.meter.report(usage)
     else generation.meter.observeAnswer(answer)
+    if (generation.chat.reasoning?.exclude) {
+      for (const { message } of answer.choices) hideReasoning(message)
+    }
     generation.finishReason = answer.choices[0]?.finish_reason ?? null
     generation.nativeFinishReason = answer.choices[0]?.native_finish_reason ?? null
 

@@ -48,6 +48,10 @@ export class ChatCompletionsStream implements StreamReader {
     return this.#done
   }
 
+  get failure(): GatewayError | null {
+    return this.#failure
+  }
+
   /** What came before a failure is handed out first, so a cut elsewhere gives the same events; then it throws. */
   push(bytes: Buffer): StreamEvent[] {
     if (this.#failure !== null) throw this.#failure

@@ -40,6 +40,8 @@ export interface StreamReader {
   push(bytes: Buffer): StreamEvent[]
   /** The upstream closed. Throws `provider_invalid_response` where the answer lacks its own end. */
   end(): StreamEvent[]
+  /** A failure behind events that were handed out: the next call would throw it, if there is a next. */
+  readonly failure: GatewayError | null
   /** The upstream said that the answer is over (`[DONE]`, `message_stop`, …). */
   readonly done: boolean
 }
