@@ -74,13 +74,17 @@ type KeyRow = {
   created_at_ms: number
   state_changed_at_ms: number
   expires_at_ms: number | null
+}
+
+type RecordRow = KeyRow & {
   last_used_at_ms: number | null
   usage_nano_usd: bigint
   exposure_nano_usd: bigint
 }
 
-const columns = `id, account_id, name, hash, hint, state, created_at_ms, state_changed_at_ms, expires_at_ms,
-  last_used_at_ms, usage_nano_usd, exposure_nano_usd`
+const columns =
+  'id, account_id, name, hash, hint, state, created_at_ms, state_changed_at_ms, expires_at_ms'
+const recordColumns = `${columns}, last_used_at_ms, usage_nano_usd, exposure_nano_usd`
 
 export const openKeyRing = async (db: Database, options: KeyRingOptions): Promise<KeyRing> => {
   const rows = await db.read<KeyRow>(`SELECT ${columns} FROM api_keys ORDER BY id`)
@@ -176,9 +180,9 @@ class KeyRingInMemory implements KeyRing {
   async list(accountId?: string): Promise<ApiKeyRecord[]> {
     const rows =
       accountId === undefined
-        ? await this.#db.read<KeyRow>(`SELECT ${columns} FROM api_keys ORDER BY id`)
-        : await this.#db.read<KeyRow>(
-            `SELECT ${columns} FROM api_keys WHERE account_id = ? ORDER BY id`,
+        ? await this.#db.read<RecordRow>(`SELECT ${recordColumns} FROM api_keys ORDER BY id`)
+        : await this.#db.read<RecordRow>(
+            `SELECT ${recordColumns} FROM api_keys WHERE account_id = ? ORDER BY id`,
             [accountId],
           )
     return rows.map(row => ({
