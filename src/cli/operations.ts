@@ -13,7 +13,7 @@ import { type Entry, entriesOf } from '../ledger/history.ts'
 import type { Credited, CreditRequest } from '../ledger/ledger.ts'
 import { formatUsd, parseUsd } from '../ledger/money.ts'
 import { countRows } from '../ledger/row-count.ts'
-import { backUp } from './backup.ts'
+import { copyDatabase } from './database-copy.ts'
 import { CommandError } from './refusal.ts'
 
 /** `serving`: a gateway is at work on these books, so generations may be running. */
@@ -125,7 +125,7 @@ export const operations = {
   'key revoke': operation(onKey, async ({ keyRing }, { id }) => toKey(await keyRing.revoke(id))),
   audit: operation(z.object({}), async ({ db }, _, serving) => auditBooks(db, serving)),
   backup: operation(z.object({ file: z.string().min(1).max(4_096) }), async ({ db }, { file }) =>
-    backUp(db, file),
+    copyDatabase(db, file),
   ),
 } as const
 
@@ -154,6 +154,9 @@ export const runOperation = async (
   const [issue] = parsed.error.issues
   throw new GatewayError('invalid_request', `${issue?.path.join('.')}: ${issue?.message}.`)
 }
+
+/** Those that go through the whole database: nobody can say how long that takes. */
+export const isSlow = (name: OperationName): boolean => name === 'audit' || name === 'backup'
 
 const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name)
 
