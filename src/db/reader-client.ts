@@ -58,5 +58,6 @@ const rowsOf = <Row>({ columns, rows }: Extract<ReaderReply, { kind: 'rows' }>):
   rows.map(values => {
     const row: Record<string, Value> = {}
     for (const [index, column] of columns.entries()) row[column] = values[index] ?? null
+    // Its columns are those of the caller's SQL, and so of the caller's type.
     return row as Row
   })

@@ -10,6 +10,7 @@ const allPages = 0x7fffffff
 
 // Not null: this module is only ever a worker's.
 const port = parentPort as NonNullable<typeof parentPort>
+// Started by `ReaderClient` only.
 const { file } = workerData as ReaderData
 
 class Reader {

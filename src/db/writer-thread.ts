@@ -14,6 +14,7 @@ const walLimitBytes = 64 * 1024 * 1024
 
 // Not null: this module is only ever a worker's.
 const port = parentPort as NonNullable<typeof parentPort>
+// Started by `WriterClient` only.
 const { file, migrationsDir, faults } = workerData as WriterData
 const reply = (message: WriterReply): void => port.postMessage(message)
 

@@ -153,6 +153,7 @@ const checkPrices = async (read: Read, mostFindings: number): Promise<Finding[]>
 /** `undefined` where usage or rates are not such. */
 const priceOf = ({ usage, applied }: PricedRow): bigint | undefined => {
   try {
+    // What is not a usage fails here or in `chargeOf`.
     return chargeOf(JSON.parse(usage) as Receipt['usage'], toApplied(applied))
   } catch {
     return undefined

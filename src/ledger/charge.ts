@@ -23,6 +23,7 @@ export const chargeOf = (
     if (pieces !== 0) sum += BigInt(pieces) * priced(name, rates[name])
   }
   for (const name in counts) {
+    // As above.
     const pieces = bounded(name, counts[name as keyof typeof counts])
     if (pieces !== 0) sum += BigInt(pieces) * priced(name, fees[name]) * tokensPerRate
   }

@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts'
 import { GatewayError } from '../errors.ts'
-import { availableOf, type Balance } from './balance.ts'
+import { availableOf, type Balance, insufficientCredits } from './balance.ts'
 import type { Committer } from './committer.ts'
 import type { AdjustRequest, Credited, CreditRequest } from './ledger.ts'
 import { formatUsd, mostNanoUsd } from './money.ts'
@@ -57,7 +57,7 @@ export class Credits {
     if (amountNanoUsd === 0n) throw unfit('amount', 'An adjustment changes something.')
     requireRoom(known, amountNanoUsd)
     const availableNanoUsd = availableOf(known)
-    if (-amountNanoUsd > availableNanoUsd) throw beyond(known, -amountNanoUsd)
+    if (-amountNanoUsd > availableNanoUsd) throw insufficientCredits(known, -amountNanoUsd)
     return this.#commit(
       known,
       new EntryWork(known, { kind: 'adjustment', amountNanoUsd, reference: null, note }),
@@ -109,16 +109,3 @@ const requireRoom = ({ balanceNanoUsd }: Balance, amountNanoUsd: bigint): void =
 
 const unfit = (param: string, message: string): GatewayError =>
   new GatewayError('invalid_request', message, { param })
-
-const beyond = ({ balanceNanoUsd, heldNanoUsd }: Balance, requiredNanoUsd: bigint): GatewayError =>
-  new GatewayError(
-    'insufficient_credits',
-    `Only ${formatUsd(balanceNanoUsd - heldNanoUsd)} USD is available.`,
-    {
-      metadata: {
-        balance: formatUsd(balanceNanoUsd),
-        held: formatUsd(heldNanoUsd),
-        required: formatUsd(requiredNanoUsd),
-      },
-    },
-  )

@@ -147,6 +147,7 @@ export const toReceipt = (row: GenerationRow): Receipt => ({
   finishReason: row.finish_reason,
   nativeFinishReason: row.native_finish_reason,
   error: row.error,
+  // As above.
   attempts: JSON.parse(row.attempts) as Attempt[],
   caller: {
     address: row.address,

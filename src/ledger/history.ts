@@ -30,7 +30,40 @@ export type Spending = {
   totalNanoUsd: bigint
 }
 
+/** How much a key was used, in the same periods as `Spending`. */
+export type Activity = {
+  dayRequests: number
+  weekRequests: number
+  monthRequests: number
+  totalRequests: number
+  /** To the minute; `null`: never. */
+  lastUsedAtMs: number | null
+}
+
+/** The questions below, for who has no database at hand. */
+export type History = {
+  findGeneration: (accountId: string, generationId: string) => Promise<Generation | undefined>
+  spendingOfKey: (keyId: string, nowMs: number) => Promise<Spending>
+  activityOfKey: (keyId: string, nowMs: number) => Promise<Activity>
+  totalsOfAccount: (accountId: string) => Promise<AccountTotals>
+}
+
+export const openHistory = (db: Database): History => ({
+  findGeneration: (accountId, generationId) => findGeneration(db, accountId, generationId),
+  spendingOfKey: (keyId, nowMs) => spendingOfKey(db, keyId, nowMs),
+  activityOfKey: (keyId, nowMs) => activityOfKey(db, keyId, nowMs),
+  totalsOfAccount: accountId => totalsOfAccount(db, accountId),
+})
+
 const dayMs = 86_400_000
+
+/** The UTC days on which the periods that hold `nowMs` begin. */
+const periodsAt = (nowMs: number): { today: string; monday: string; firstOfMonth: string } => {
+  const today = dayOf(nowMs)
+  const daysSinceMonday = (new Date(nowMs).getUTCDay() + 6) % 7
+  const monday = dayOf(nowMs - daysSinceMonday * dayMs)
+  return { today, monday, firstOfMonth: `${today.slice(0, 8)}01` }
+}
 
 /** `undefined` where the account has no such generation: another account's is never told from none. */
 export const findGeneration = async (
@@ -51,10 +84,7 @@ export const spendingOfKey = async (
   keyId: string,
   nowMs: number,
 ): Promise<Spending> => {
-  const now = new Date(nowMs)
-  const today = dayOf(nowMs)
-  const monday = dayOf(nowMs - ((now.getUTCDay() + 6) % 7) * dayMs)
-  const firstOfMonth = `${today.slice(0, 8)}01`
+  const { today, monday, firstOfMonth } = periodsAt(nowMs)
   const since = 'coalesce(sum(charge_nano_usd) FILTER (WHERE day >= ?), 0)'
   const [row] = await db.read<{
     day_nano_usd: bigint
@@ -77,11 +107,39 @@ export const spendingOfKey = async (
   }
 }
 
-/** All that was ever credited to an account (top-ups, refunds, adjustments either way) and charged to its keys. */
-export const totalsOfAccount = async (
+/** How often a key was used, by the day of admission, and when last. */
+export const activityOfKey = async (
   db: Database,
-  accountId: string,
-): Promise<{ creditedNanoUsd: bigint; chargedNanoUsd: bigint }> => {
+  keyId: string,
+  nowMs: number,
+): Promise<Activity> => {
+  const { today, monday, firstOfMonth } = periodsAt(nowMs)
+  const since = 'coalesce(sum(requests) FILTER (WHERE day >= ?), 0)'
+  const [row] = await db.read<{
+    day: number
+    week: number
+    month: number
+    total: number
+    last_used_at_ms: number | null
+  }>(
+    `SELECT ${since} AS day, ${since} AS week, ${since} AS month, coalesce(sum(requests), 0) AS total,
+       (SELECT last_used_at_ms FROM api_keys WHERE id = ?) AS last_used_at_ms FROM usage_days
+     WHERE account_id = (SELECT account_id FROM api_keys WHERE id = ?) AND key_id = ?`,
+    [today, monday, firstOfMonth, keyId, keyId, keyId],
+  )
+  return {
+    dayRequests: row?.day ?? 0,
+    weekRequests: row?.week ?? 0,
+    monthRequests: row?.month ?? 0,
+    totalRequests: row?.total ?? 0,
+    lastUsedAtMs: row?.last_used_at_ms ?? null,
+  }
+}
+
+export type AccountTotals = { creditedNanoUsd: bigint; chargedNanoUsd: bigint }
+
+/** All that was ever credited to an account (top-ups, refunds, adjustments either way) and charged to its keys. */
+export const totalsOfAccount = async (db: Database, accountId: string): Promise<AccountTotals> => {
   // Charges by way of the keys: of those there are few, of entries there may be millions.
   const [row] = await db.read<{ charged_nano_usd: bigint; balance_nano_usd: bigint }>(
     `SELECT coalesce((SELECT sum(usage_nano_usd) FROM api_keys WHERE account_id = accounts.id), 0) AS charged_nano_usd,

@@ -4,10 +4,9 @@
  */
 import type { Database } from '../db/database.ts'
 import { GatewayError } from '../errors.ts'
-import { availableOf, type Balance } from './balance.ts'
+import { availableOf, type Balance, insufficientCredits } from './balance.ts'
 import { Committer } from './committer.ts'
 import { Credits } from './credits.ts'
-import { formatUsd } from './money.ts'
 import type { Receipt } from './receipt.ts'
 import { loadBalances, recover } from './recovery.ts'
 import { CheckpointWork, ledgerUnavailable, SettleWork } from './work.ts'
@@ -337,19 +336,4 @@ class MemoryLedger implements Ledger {
 const mine = (hold: Hold): OpenHold => {
   if (hold instanceof OpenHold) return hold
   throw new TypeError('Not a hold of this ledger.')
-}
-
-/** The caller adds what it knows: `affordable_max_tokens`, `top_up_url`. */
-const insufficientCredits = (
-  { balanceNanoUsd, heldNanoUsd }: Balance,
-  requiredNanoUsd: bigint,
-): GatewayError => {
-  const [balance, held, required] = [balanceNanoUsd, heldNanoUsd, requiredNanoUsd].map(
-    formatUsd,
-  ) as [string, string, string]
-  const inUse = heldNanoUsd > 0n ? `, of which ${held} USD is held for requests under way` : ''
-  const message = `This request may cost up to ${required} USD; the balance is ${balance} USD${inUse}. Top up, or ask for fewer tokens.`
-  return new GatewayError('insufficient_credits', message, {
-    metadata: { balance, held, required },
-  })
 }

@@ -7,6 +7,7 @@ import { type Account, type Accounts, openAccounts } from '../../src/accounts/ac
 import { type KeyRing, openKeyRing } from '../../src/accounts/keys.ts'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { loadSqlite } from '../../src/db/sqlite.ts'
+import type { GatewayError } from '../../src/errors.ts'
 import { chargeOf } from '../../src/ledger/charge.ts'
 import { generationIds } from '../../src/ledger/generation-id.ts'
 import { type Ledger, type LedgerOptions, openLedger } from '../../src/ledger/ledger.ts'
@@ -126,4 +127,21 @@ export const receiptFor = (
 export const openRaw = async (file: string) => {
   const Sqlite = await loadSqlite()
   return new Sqlite(file)
+}
+
+/** The code of the error that `work` ends in, else `nothing`. */
+export const codeOf = async (work: () => unknown): Promise<string> => {
+  try {
+    await work()
+    return 'nothing'
+  } catch (error) {
+    return (error as GatewayError).code
+  }
+}
+
+export const until = async (holds: () => boolean): Promise<void> => {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 500) throw new Error('It never came to hold.')
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
 }

@@ -1,9 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
-import type { GatewayError } from '../../src/errors.ts'
 import { audit } from '../../src/ledger/audit.ts'
 import { findGeneration, spendingOfKey, totalsOfAccount } from '../../src/ledger/history.ts'
 import type { Hold, Ledger } from '../../src/ledger/ledger.ts'
-import { type Fixture, openFixture, openRaw, receiptFor } from './fixture.ts'
+import { codeOf, type Fixture, openFixture, openRaw, receiptFor } from './fixture.ts'
 
 let fixture: Fixture
 
@@ -26,15 +25,6 @@ const entries = (): Promise<unknown[]> =>
   fixture.db.read(
     'SELECT kind, amount_nano_usd, balance_after_nano_usd, reference FROM ledger_entries ORDER BY id',
   )
-
-const codeOf = async (work: () => unknown): Promise<string> => {
-  try {
-    await work()
-    return 'nothing'
-  } catch (error) {
-    return (error as GatewayError).code
-  }
-}
 
 test('charges what was used, once, and keeps the receipt', async () => {
   const { ledger, accountId, take } = await start(usd)
@@ -166,141 +156,6 @@ test('settles many at once in few commits, and all of them', async () => {
   expect(await audit(fixture.db)).toEqual([])
 })
 
-test('credits the same reference once, also when asked twice at once', async () => {
-  const { ledger, accountId } = await start(usd)
-  const payment = { accountId, amountNanoUsd: 5n * usd, reference: 'payment 2' }
-  const both = await Promise.all([ledger.credit(payment), ledger.credit(payment)])
-  expect(both.map(({ alreadyCredited }) => alreadyCredited)).toEqual([false, true])
-  expect(await ledger.credit(payment)).toEqual({ alreadyCredited: true, balanceNanoUsd: 6n * usd })
-  // A refund is another kind of payment: its references are its own.
-  expect(await ledger.refund(payment)).toEqual({
-    alreadyCredited: false,
-    balanceNanoUsd: 11n * usd,
-  })
-  expect(await audit(fixture.db)).toEqual([])
-})
-
-test('refuses a credit that makes no sense', async () => {
-  const { ledger, accountId } = await start(usd)
-  const other = await fixture.accounts.create({ name: 'Bob' })
-  ledger.open(other.id)
-  const payment = { accountId, amountNanoUsd: usd, reference: 'first payment' }
-  const refusals = {
-    'another account': () => ledger.credit({ ...payment, accountId: other.id }),
-    'another amount': () => ledger.credit({ ...payment, amountNanoUsd: 2n * usd }),
-    'no such account': () => ledger.credit({ ...payment, accountId: 'acc_none' }),
-    nothing: () => ledger.credit({ ...payment, amountNanoUsd: 0n, reference: 'r' }),
-    'less than nothing': () => ledger.credit({ ...payment, amountNanoUsd: -1n, reference: 'r' }),
-    'no reference': () => ledger.credit({ ...payment, reference: ' ' }),
-    'too much': () => ledger.credit({ ...payment, amountNanoUsd: 10n ** 18n, reference: 'r' }),
-    'no note': () => ledger.adjust({ accountId, amountNanoUsd: 1n, note: '' }),
-    'no change': () => ledger.adjust({ accountId, amountNanoUsd: 0n, note: 'n' }),
-    'more than there is': () => ledger.adjust({ accountId, amountNanoUsd: -usd - 1n, note: 'n' }),
-  }
-  const codes: Record<string, string> = {}
-  for (const [name, work] of Object.entries(refusals)) codes[name] = await codeOf(work)
-  expect(codes).toEqual({
-    'another account': 'invalid_request',
-    'another amount': 'invalid_request',
-    'no such account': 'not_found',
-    nothing: 'invalid_request',
-    'less than nothing': 'invalid_request',
-    'no reference': 'invalid_request',
-    'too much': 'invalid_request',
-    'no note': 'invalid_request',
-    'no change': 'invalid_request',
-    'more than there is': 'insufficient_credits',
-  })
-  expect(await entries()).toHaveLength(1)
-})
-
-test('adjusts either way, never into what is held', async () => {
-  const { ledger, accountId, take } = await start(10_000n)
-  const hold = take(4_000n)
-  expect(
-    await codeOf(() => ledger.adjust({ accountId, amountNanoUsd: -6_001n, note: 'too much' })),
-  ).toBe('insufficient_credits')
-  expect(await ledger.adjust({ accountId, amountNanoUsd: -6_000n, note: 'just so' })).toMatchObject(
-    { balanceNanoUsd: 4_000n },
-  )
-  expect(await ledger.adjust({ accountId, amountNanoUsd: 500n, note: 'sorry' })).toMatchObject({
-    balanceNanoUsd: 4_500n,
-  })
-  ledger.release(hold)
-  expect(await audit(fixture.db)).toEqual([])
-})
-
-test('spends a credit only once it is durable', async () => {
-  const { ledger, accountId, take } = await start(1_000n)
-  Atomics.store(fixture.faults, 0, 1)
-  const payment = { accountId, amountNanoUsd: usd, reference: 'second' }
-  expect(await codeOf(() => ledger.credit(payment))).toBe('ledger_unavailable')
-  expect(ledger.snapshot(accountId).balanceNanoUsd).toBe(1_000n)
-  await until(() => ledger.available)
-  expect(await codeOf(() => take(usd))).toBe('insufficient_credits')
-  expect(await ledger.credit(payment)).toMatchObject({ alreadyCredited: false })
-  take(usd)
-  expect(await audit(fixture.db)).toEqual([])
-})
-
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let tries = 0; !holds(); tries++) {
-    if (tries > 500) throw new Error('It never came to hold.')
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
-}
-
-test('withdraws the charge of a whole answer that could not be committed', async () => {
-  const { ledger, accountId, take } = await start(10_000n)
-  const hold = take(4_000n)
-  Atomics.store(fixture.faults, 0, -1)
-  const settlement = ledger.settle(hold, receiptFor(hold, { output: 3 }), {
-    onCommitFailure: 'void',
-  })
-  await expect(settlement.committed).rejects.toMatchObject({ code: 'ledger_unavailable' })
-  expect(ledger.snapshot(accountId)).toMatchObject({ balanceNanoUsd: 10_000n, heldNanoUsd: 0n })
-  expect(await codeOf(() => take(1n))).toBe('ledger_unavailable')
-
-  // Nothing is queued, so it is the probe that finds out.
-  Atomics.store(fixture.faults, 0, 0)
-  await until(() => ledger.available)
-  take(1n)
-  expect(await entries()).toHaveLength(1)
-  expect(await findGeneration(fixture.db, accountId, hold.generationId)).toBeUndefined()
-})
-
-test('keeps the charge of a stream queued until it commits', async () => {
-  const { ledger, accountId, take } = await start(10_000n)
-  const hold = take(4_000n)
-  Atomics.store(fixture.faults, 0, 3)
-  const settlement = ledger.settle(hold, receiptFor(hold, { output: 3 }), {
-    onCommitFailure: 'keep',
-  })
-  await expect(settlement.committed).rejects.toMatchObject({ code: 'ledger_unavailable' })
-  expect(ledger.snapshot(accountId)).toMatchObject({ balanceNanoUsd: 7_000n })
-  await expect(ledger.drain(50)).rejects.toMatchObject({ code: 'ledger_unavailable' })
-  await ledger.drain()
-  expect(ledger.available).toBe(true)
-  expect(ledger.stats.failedCommits).toBe(3)
-  expect(await findGeneration(fixture.db, accountId, hold.generationId)).toMatchObject({
-    chargeNanoUsd: 3_000n,
-  })
-  expect(await audit(fixture.db)).toEqual([])
-})
-
-test('keeps the order of balances right when one of a batch is withdrawn', async () => {
-  const { ledger, accountId, take } = await start(10_000n)
-  const [first, second, third] = [take(1_000n), take(1_000n), take(1_000n)]
-  Atomics.store(fixture.faults, 0, 1)
-  ledger.settle(first, receiptFor(first, { output: 1 }), { onCommitFailure: 'keep' })
-  ledger.settle(second, receiptFor(second, { output: 1 }), { onCommitFailure: 'void' })
-  ledger.settle(third, receiptFor(third, { output: 1 }), { onCommitFailure: 'keep' })
-  await ledger.drain()
-  expect(ledger.snapshot(accountId).balanceNanoUsd).toBe(8_000n)
-  expect(await entries()).toHaveLength(3)
-  expect(await audit(fixture.db)).toEqual([])
-})
-
 test('writes the evidence of a stream, and its end over it', async () => {
   const { ledger, accountId, take } = await start(10_000n)
   const hold = take(9_000n)
@@ -354,37 +209,6 @@ test('refuses to settle what was released, and prices below 0', async () => {
   expect(() => ledger.settle(hold, negative, { onCommitFailure: 'keep' })).toThrow(RangeError)
   expect(hold.state).toBe('open')
   expect(() => take(-1n)).toThrow(RangeError)
-})
-
-test('freezes an account whose balance was changed behind its back, and serves the others', async () => {
-  const { ledger, accountId, take } = await start(10_000n)
-  const other = await fixture.accounts.create({ name: 'Bob' })
-  ledger.open(other.id)
-  const { id: otherKey } = await fixture.keys.create({ accountId: other.id, name: 'k' })
-  await ledger.credit({ accountId: other.id, amountNanoUsd: 5_000n, reference: 'b' })
-  const raw = await openRaw(fixture.file)
-  raw.prepare('UPDATE accounts SET balance_nano_usd = 99000 WHERE id = ?').run(accountId)
-  raw.close()
-
-  const mine = take(1_000n)
-  const theirs = ledger.hold({
-    generationId: fixture.newId(),
-    accountId: other.id,
-    keyId: otherKey,
-    amountNanoUsd: 1_000n,
-  })
-  const settlements = [mine, theirs].map(hold =>
-    ledger.settle(hold, receiptFor(hold, { output: 1 }), { onCommitFailure: 'keep' }),
-  )
-  await expect(settlements[0]?.committed).rejects.toMatchObject({ code: 'ledger_unavailable' })
-  await settlements[1]?.committed
-  await ledger.drain()
-  expect(ledger.stats.refused).toBe(1)
-  expect(await codeOf(() => take(1n))).toBe('ledger_unavailable')
-  expect(ledger.snapshot(other.id).balanceNanoUsd).toBe(4_000n)
-  expect((await audit(fixture.db)).map(({ invariant }) => invariant)).toContain(
-    'balance_is_last_entry',
-  )
 })
 
 test('refuses to open over a balance that its last entry contradicts', async () => {
