@@ -75,7 +75,6 @@ const packageHomes: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^commander$/, ['cli']],
   [/^dotenv$/, ['config.ts']],
   [/^(node:)?process$/, ['config.ts', 'main.ts', 'cli']],
-  [/^eventsource-parser$/, ['wire']],
   [/^@pydantic\/genai-prices$/, ['models']],
 ]
 
