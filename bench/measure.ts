@@ -221,8 +221,11 @@ export const measureMemory = async (targets: readonly Target[], plan: Plan): Pro
   progress(`memory with ${streams} open streams`)
   const figures = await inTurns(targets, 1, async target => {
     const idle = rssBytes(target.server)
-    await closed(target, streamBody(paceOf(streams)), true, streams, 2 * plan.streamMs)
+    const connections = await openConnections(target.server.port, streams)
+    const streaming = load(target, streamBody(paceOf(streams)), true)
+    finished(target, true, await closedLoop(streaming, connections, 2 * plan.streamMs))
     const peak = peakRssBytes(target.server)
+    for (const connection of connections) connection.close()
     return { idle: idle / 2 ** 20, peak: peak / 2 ** 20, each: (peak - idle) / streams / 1024 }
   })
   const row = { connections: streams, compare: 'ratio' } as const
