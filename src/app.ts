@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { type ChatDeps, chatRoute } from './chat/route.ts'
 import { sendClientError, sendError, sendNotFound } from './edge/error-response.ts'
 import { type Health, healthRoutes } from './edge/health.ts'
+import { requireSaneHead, urlLimit } from './edge/request-head.ts'
 import { logRequests } from './edge/request-log.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
@@ -24,7 +25,6 @@ export type AppDeps = {
 }
 
 const headersLimitBytes = 16 * 1024
-const urlLimit = 8 * 1024
 
 /** The whole HTTP surface, not listening. Every public route answers with and without `/v1`. */
 export const buildApp = async (deps: AppDeps): Promise<{ app: FastifyInstance }> => {
@@ -44,6 +44,8 @@ export const buildApp = async (deps: AppDeps): Promise<{ app: FastifyInstance }>
     frameworkErrors: sendError,
     http: {
       maxHeaderSize: headersLimitBytes,
+      // Node's own refusal has no body; ours is in `requireSaneHead`.
+      requireHostHeader: false,
       headersTimeout: settings.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(5_000, settings.requestTimeoutMs),
     },
@@ -58,6 +60,7 @@ export const buildApp = async (deps: AppDeps): Promise<{ app: FastifyInstance }>
     reply.header('x-request-id', request.id).header('cache-control', 'private, no-store')
     done()
   })
+  requireSaneHead(app)
   const origins = settings.corsOrigins
   if (origins === '*' || origins.length > 0) {
     await app.register(cors, {
