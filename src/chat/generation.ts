@@ -45,6 +45,10 @@ export type GenerationParts = {
 
 /** Half of a grant used: time to renew it. A refused renewal is tried again this often, in tokens. */
 const retryExtendTokens = 256
+/** Near the end of a grant that can't be renewed, what is not yet counted is counted from this much on. */
+const recountTokens = 64
+/** The rough count is at most this many times too high: 12 characters a token throughout is no text. */
+const roughExcess = 4
 
 /** One request between its hold and its settle: what it is, what it has used, and the one way to end it. */
 export class Generation {
@@ -106,6 +110,8 @@ export class Generation {
     const used = this.meter.roughOutputTokens
     if (used < this.#extendAtTokens) return true
     const { estimate, ledger, hold } = this.#parts
+    // All is said, only the usage is still to come.
+    if (this.finishReason !== null && estimate.choices === 1) return true
     const more = estimate.outputTokens
     const price =
       this.#costAtMost(this.#grantedTokens + more) - this.#costAtMost(this.#grantedTokens)
@@ -114,8 +120,13 @@ export class Generation {
       this.#extendAtTokens = this.#grantedTokens - more / 2
       return true
     }
-    this.#extendAtTokens = used + retryExtendTokens
-    return used < this.#grantedTokens
+    this.#extendAtTokens = Math.min(used + retryExtendTokens, this.#grantedTokens)
+    if (used < this.#grantedTokens) return true
+    // The rough count is too high for most text: only an exact one may end an answer that is paid for.
+    if (this.meter.exactOutputTokens > this.#grantedTokens) return false
+    if (used >= this.#grantedTokens * roughExcess) return false
+    if (this.meter.uncountedRoughTokens >= recountTokens) void this.checkpoint()
+    return true
   }
 
   /** Writes the usage so far as durable evidence. Not awaited by anyone; one at a time. */

@@ -1,5 +1,5 @@
 import type { AnswerMessage, ChatAnswer, ChatChunk, ChatRequest } from '../wire/chat.ts'
-import type { Usage } from '../wire/usage.ts'
+import { completionTokens, type Usage } from '../wire/usage.ts'
 import type { TokenCounter } from './token-counter.ts'
 
 export type MeteredUsage = { usage: Usage; estimated: boolean }
@@ -37,12 +37,22 @@ export class Meter {
     return this.#counted + Math.ceil(this.#uncountedLength / 3)
   }
 
+  /** Output as last reported, else as last counted: behind what was delivered, never ahead of it. */
+  get exactOutputTokens(): number {
+    return this.#reported ? completionTokens(this.#reported) : this.#counted
+  }
+
   get uncountedRoughTokens(): number {
     return Math.ceil(this.#uncountedLength / 3)
   }
 
   report(usage: Usage): void {
     this.#reported = usage
+  }
+
+  /** Text of a choice that is about to go to the client. */
+  observeText(choice: number, text: string): void {
+    this.#add(choice, text)
   }
 
   /** A chunk that is about to go to the client. */

@@ -133,8 +133,12 @@ export class StreamRelay implements BytesSink, Trip {
   #pass(events: StreamEvent[]): void {
     const { meter } = this.#generation
     let frames = ''
-    for (const { chunk, usage } of events) {
+    for (const { chunk, text, usage } of events) {
       if (usage) meter.report(usage)
+      if (text) {
+        meter.observeText(text.choice, text.text)
+        frames += `${this.#head}${text.json}\n\n`
+      }
       if (!chunk) continue
       meter.observe(chunk)
       if (this.#hidesReasoning) for (const { delta } of chunk.choices) hideReasoning(delta)

@@ -13,6 +13,7 @@ import {
   synthesiseToolCallId,
 } from './chat-completions-answer.ts'
 import type { Quirks } from './chat-completions-quirks.ts'
+import { ContentTemplate } from './chat-completions-template.ts'
 import { type Fields, isFields, parseUsage } from './chat-completions-usage.ts'
 import type { StreamEvent, StreamReader } from './dialect.ts'
 
@@ -38,10 +39,14 @@ export class ChatCompletionsStream implements StreamReader {
   /** Waits for the next call where events before it must be handed out first. */
   #failure: GatewayError | null = null
   #done = false
+  #template: ContentTemplate | null = null
+  #lessonsLeft: number
 
-  constructor(quirks: Quirks, failureOf: (body: unknown) => GatewayError) {
+  /** `lessons`: how often it may learn what its chunks have in common; 0 reads each in full. */
+  constructor(quirks: Quirks, failureOf: (body: unknown) => GatewayError, lessons = 8) {
     this.#quirks = quirks
     this.#failureOf = failureOf
+    this.#lessonsLeft = lessons
   }
 
   get done(): boolean {
@@ -98,6 +103,13 @@ export class ChatCompletionsStream implements StreamReader {
   }
 
   #readEvent({ event, data }: SseEvent, events: StreamEvent[]): void {
+    if (this.#template !== null && event === null) {
+      const text = this.#template.match(data)
+      if (text !== null) {
+        events.push({ text })
+        return
+      }
+    }
     if (data === '[DONE]') {
       if (this.#choices.length === 0) throw invalidResponse('the stream has no choices')
       this.#done = true
@@ -120,6 +132,20 @@ export class ChatCompletionsStream implements StreamReader {
     const ours: ChatChunk = { choices }
     copyEnvelopeFields(chunk, ours)
     events.push(usage === null ? { chunk: ours } : { chunk: ours, usage })
+    if (usage === null && event === null && isText(ours)) this.#learn(data)
+  }
+
+  /** The choice is open by now, so reading a content once more changes nothing here. */
+  #learn(data: string): void {
+    if (this.#lessonsLeft === 0) return
+    this.#lessonsLeft--
+    this.#template = ContentTemplate.learn(data, probed => {
+      const chunk = parseChunk(probed, null)
+      if (chunk === null || !Array.isArray(chunk.choices) || hasUsage(chunk)) return null
+      const ours: ChatChunk = { choices: this.#readChoices(chunk.choices, chunk.id) }
+      copyEnvelopeFields(chunk, ours)
+      return ours
+    })
   }
 
   #readChoices(received: readonly unknown[], answerId: unknown): ChunkChoice[] {
@@ -172,6 +198,9 @@ export class ChatCompletionsStream implements StreamReader {
     )
   }
 }
+
+const isText = ({ choices: [choice] }: ChatChunk): boolean =>
+  choice?.finish_reason === null && choice.delta.content !== undefined && !choice.delta.role
 
 const isEmpty = (delta: ChatDelta): boolean => {
   for (const _ in delta) return false

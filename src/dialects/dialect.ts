@@ -24,12 +24,26 @@ export type ParsedAnswer = {
   usage: Usage | null
 }
 
-/** One event of a stream. Either part may be missing: usage may come alone, and most chunks have none. */
+/** One event of a stream. Each part may be missing: usage may come alone, and most chunks have none. */
 export type StreamEvent = {
   chunk?: ChatChunk
+  /** Instead of `chunk`, where the event is a piece of text and nothing else: the common case, already written. */
+  text?: TextDelta
   /** Running or final usage; the last one counts. */
   usage?: Usage
 }
+
+export type TextDelta = {
+  /** Index of the choice. */
+  choice: number
+  text: string
+  /** The whole chunk as JSON, less its opening brace. */
+  json: string
+}
+
+/** The chunk of an event, in whichever form it came. */
+export const chunkOf = ({ chunk, text }: StreamEvent): ChatChunk | undefined =>
+  text ? JSON.parse(`{${text.json}`) : chunk
 
 /**
  * Reads one streamed answer. Fed the upstream's bytes as they come, cut anywhere; keeps what is incomplete.

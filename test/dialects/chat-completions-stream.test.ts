@@ -6,6 +6,7 @@ import {
 } from '../../src/dialects/chat-completions.ts'
 import type { StreamEvent } from '../../src/dialects/dialect.ts'
 import { codeOf } from './code-of.ts'
+import { inFull } from './in-full.ts'
 
 const frame = (...data: (object | string)[]): string =>
   data.map(one => `data: ${typeof one === 'string' ? one : JSON.stringify(one)}\n\n`).join('')
@@ -20,8 +21,8 @@ const read = (text: string, quirks: Quirks = {}): { events: StreamEvent[]; endin
   const reader = chatCompletionsWith(quirks).readStream()
   const events: StreamEvent[] = []
   const ending = codeOf(() => {
-    events.push(...reader.push(Buffer.from(text)))
-    events.push(...reader.end())
+    events.push(...reader.push(Buffer.from(text)).map(inFull))
+    events.push(...reader.end().map(inFull))
   })
   return { events, ending: ending === 'nothing thrown' ? (reader.done ? 'done' : 'open') : ending }
 }
@@ -35,8 +36,8 @@ const cut = (text: string, at: readonly number[]): { events: StreamEvent[]; endi
   const events: StreamEvent[] = []
   const ending = codeOf(() => {
     for (const [i, start] of at.entries())
-      events.push(...reader.push(bytes.subarray(start, at[i + 1] ?? bytes.length)))
-    events.push(...reader.end())
+      events.push(...reader.push(bytes.subarray(start, at[i + 1] ?? bytes.length)).map(inFull))
+    events.push(...reader.end().map(inFull))
   })
   return { events, ending: ending === 'nothing thrown' ? (reader.done ? 'done' : 'open') : ending }
 }
