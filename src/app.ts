@@ -1,11 +1,23 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import cors from '@fastify/cors'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { accountOperations, accountRoutes } from './account-api/routes.ts'
+import { createChatCompletion } from './chat/operation.ts'
 import { type ChatDeps, chatRoute } from './chat/route.ts'
-import { sendClientError, sendError, sendNotFound } from './edge/error-response.ts'
+import { docsRoutes } from './edge/docs.ts'
+import {
+  sendClientError,
+  sendError,
+  sendExpectationError,
+  sendNotFound,
+} from './edge/error-response.ts'
 import { type Health, healthRoutes } from './edge/health.ts'
+import { metricsRoute } from './edge/metrics-route.ts'
+import { edgeOperations } from './edge/operations.ts'
 import { requireSaneHead, urlLimit } from './edge/request-head.ts'
 import { logRequests } from './edge/request-log.ts'
+import type { History } from './ledger/history.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
@@ -14,11 +26,14 @@ export type AppSettings = {
   corsOrigins: '*' | readonly string[]
   requestTimeoutMs: number
   maxConnections: number
+  metricsToken: string | null
+  publicUrl: string | null
 }
 
 export type AppDeps = {
   settings: AppSettings
   chat: ChatDeps
+  history: History
   health: Health
   log: Log
   metrics: Metrics
@@ -28,7 +43,7 @@ const headersLimitBytes = 16 * 1024
 
 /** The whole HTTP surface, not listening. Every public route answers with and without `/v1`. */
 export const buildApp = async (deps: AppDeps): Promise<{ app: FastifyInstance }> => {
-  const { settings, chat, health, log, metrics } = deps
+  const { settings, chat, history, health, log, metrics } = deps
   const app = Fastify({
     logger: false,
     trustProxy: trusted(settings.trustProxy),
@@ -41,7 +56,11 @@ export const buildApp = async (deps: AppDeps): Promise<{ app: FastifyInstance }>
     return503OnClosing: false,
     forceCloseConnections: false,
     clientErrorHandler: sendClientError,
-    frameworkErrors: sendError,
+    // A URL that can't be decoded: no hook runs for it.
+    frameworkErrors: (error, request, reply) => {
+      stamp(request, reply)
+      sendError(error, request, reply)
+    },
     http: {
       maxHeaderSize: headersLimitBytes,
       // Node's own refusal has no body; ours is in `requireSaneHead`.
@@ -51,13 +70,14 @@ export const buildApp = async (deps: AppDeps): Promise<{ app: FastifyInstance }>
     },
   })
   app.server.maxConnections = settings.maxConnections
+  app.server.on('checkExpectation', sendExpectationError)
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) =>
     sendNotFound(request, reply, methodsAt(app, request.url)),
   )
   logRequests(app, log, metrics)
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).header('cache-control', 'private, no-store')
+    stamp(request, reply)
     done()
   })
   requireSaneHead(app)
@@ -69,11 +89,34 @@ export const buildApp = async (deps: AppDeps): Promise<{ app: FastifyInstance }>
       maxAge: 600,
     })
   }
-  healthRoutes(app, health)
+  const publicRoutes = [
+    (scope: FastifyInstance) => healthRoutes(scope, health),
+    (scope: FastifyInstance) => metricsRoute(scope, metrics, metricsAccess(settings)),
+    (scope: FastifyInstance) => chatRoute(scope, chat),
+    accountRoutes({ ...chat, history }),
+    docsRoutes({ operations, version, publicUrl: settings.publicUrl }),
+  ]
   for (const prefix of ['', '/v1']) {
-    await app.register(async scope => chatRoute(scope, chat), { prefix })
+    // A scope for each, since one may read bodies in its own way.
+    for (const route of publicRoutes) await app.register(async scope => route(scope), { prefix })
   }
   return { app }
+}
+
+/** The whole public contract, as it is described. */
+const operations = [createChatCompletion, ...accountOperations, ...edgeOperations]
+
+const { version }: { version: string } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+)
+
+const metricsAccess = ({ metricsToken, trustProxy }: AppSettings) => ({
+  metricsToken,
+  behindProxy: trustProxy !== false,
+})
+
+const stamp = (request: FastifyRequest, reply: FastifyReply): void => {
+  reply.header('x-request-id', request.id).header('cache-control', 'private, no-store')
 }
 
 /** A number is how many proxies stand before us. */

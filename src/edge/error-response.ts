@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorCatalogue, GatewayError, toGatewayError } from '../errors.ts'
@@ -62,6 +63,17 @@ export const sendClientError = (error: Error & { code?: string }, socket: Socket
     `HTTP/1.1 ${status} ${reasons[status] ?? 'Bad Request'}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nCache-Control: private, no-store\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+/** An `Expect` other than `100-continue`; Node would refuse it without a body. */
+export const sendExpectationError = (_request: IncomingMessage, response: ServerResponse): void => {
+  const error = new GatewayError('invalid_request', 'Of Expect only 100-continue is known here.')
+  response.writeHead(error.status, {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'private, no-store',
+    connection: 'close',
+  })
+  response.end(JSON.stringify(error.toBody()))
 }
 
 const parserErrors: Record<string, [ErrorCode, string]> = {
