@@ -39,7 +39,7 @@ CREATE TABLE api_keys (
 CREATE UNIQUE INDEX api_keys_live_name ON api_keys (account_id, name) WHERE state <> 'revoked';
 
 CREATE TABLE ledger_entries (
-  id                     INTEGER PRIMARY KEY AUTOINCREMENT,
+  id                     INTEGER PRIMARY KEY,
   account_id             TEXT NOT NULL REFERENCES accounts (id),
   kind                   TEXT NOT NULL CHECK (kind IN ('top_up', 'charge', 'refund', 'adjustment')),
   amount_nano_usd        INTEGER NOT NULL CHECK (amount_nano_usd <> 0),

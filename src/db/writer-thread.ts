@@ -11,6 +11,9 @@ import { type Connection, loadSqlite, type SqliteConstructor } from './sqlite.ts
 const oldestSqlite = [3, 51, 3] as const
 const busyTimeoutMs = 5_000
 const walLimitBytes = 64 * 1024 * 1024
+/** Rows written and commits made, each for about a page, between two checkpoints of the write-ahead log. */
+const checkpointEvery = 4_000
+const pagesPerCommit = 8
 
 // Not null: this module is only ever a worker's.
 const port = parentPort as NonNullable<typeof parentPort>
@@ -32,6 +35,8 @@ const open = (Sqlite: SqliteConstructor): Connection => {
   connection.pragma('synchronous = FULL')
   connection.pragma('fullfsync = ON')
   connection.pragma('mmap_size = 0')
+  // Not inside a commit, whose caller would wait for it: see `checkpointWhenDue`.
+  connection.pragma('wal_autocheckpoint = 0')
   connection.pragma(`journal_size_limit = ${walLimitBytes}`)
   migrate(connection, migrationsDir, file)
   connection.pragma('foreign_keys = ON')
@@ -70,6 +75,7 @@ const requireDurability = (connection: Connection): void => {
 class Writer {
   readonly #connection: Connection
   readonly #lock: Connection
+  #sinceCheckpoint = 0
   readonly #sql = new Map<StatementId, string>()
   readonly #statements = new Map<StatementId, ReturnType<Connection['prepare']>>()
 
@@ -86,6 +92,7 @@ class Writer {
       const results = units.map(unit => this.#runUnit(unit))
       failOnRequest()
       connection.exec('COMMIT')
+      this.#sinceCheckpoint += pagesPerCommit
       return { kind: 'committed', results }
     } catch (error) {
       if (connection.inTransaction) connection.exec('ROLLBACK')
@@ -123,7 +130,19 @@ class Writer {
       }
       total += changes
     }
+    this.#sinceCheckpoint += total
     return total
+  }
+
+  /** Moves what the log holds into the database, as far as no reader is in the way; what fails is tried again later. */
+  checkpointWhenDue(): void {
+    if (this.#sinceCheckpoint < checkpointEvery) return
+    this.#sinceCheckpoint = 0
+    try {
+      this.#connection.pragma('wal_checkpoint(PASSIVE)')
+    } catch (error) {
+      if (!isOfTheMachine(error)) throw error
+    }
   }
 
   #prepare(id: StatementId): ReturnType<Connection['prepare']> {
@@ -167,7 +186,10 @@ const start = async (): Promise<void> => {
   const locked = lock(Sqlite, file)
   const writer = new Writer(open(Sqlite), locked)
   port.on('message', (request: WriterRequest) => {
-    if (request.kind === 'write') return reply(writer.write(request))
+    if (request.kind === 'write') {
+      reply(writer.write(request))
+      return writer.checkpointWhenDue()
+    }
     writer.close()
     reply({ kind: 'closed' })
     port.close()

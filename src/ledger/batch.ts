@@ -1,6 +1,7 @@
-import type { Database, Operation, StatementId, Value } from '../db/database.ts'
+import type { Operation, Value } from '../db/database.ts'
 import type { Balance } from './balance.ts'
-import { type GenerationState, pushGeneration, upsertGeneration } from './generation-row.ts'
+import { type BatchStatements, operationsFor } from './batch-statements.ts'
+import { type GenerationState, pushGeneration } from './generation-row.ts'
 import type { Receipt } from './receipt.ts'
 
 export type EntryKind = 'top_up' | 'charge' | 'refund' | 'adjustment'
@@ -32,39 +33,6 @@ type DayUse = {
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** The statements of a batch, registered once. */
-export type BatchStatements = { [K in keyof typeof sql]: StatementId }
-
-const sql = {
-  generation: upsertGeneration,
-  recovery: `UPDATE generations SET state = 'recovered', charge_nano_usd = ?, loss_nano_usd = ?
-    WHERE id = ? AND state = 'running'`,
-  entry: `INSERT INTO ledger_entries
-    (account_id, kind, amount_nano_usd, balance_after_nano_usd, reference, note, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  // The old balance is compared too: whoever else had changed it would be found out, not overwritten.
-  balance: 'UPDATE accounts SET balance_nano_usd = ? WHERE id = ? AND balance_nano_usd = ?',
-  key: `UPDATE api_keys SET usage_nano_usd = usage_nano_usd + ?, exposure_nano_usd = exposure_nano_usd + ?,
-    last_used_at_ms = max(coalesce(last_used_at_ms, 0), ?) WHERE id = ?`,
-  day: `INSERT INTO usage_days
-    (account_id, key_id, day, model, requests, prompt_tokens, completion_tokens, charge_nano_usd) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET requests = requests + excluded.requests,
-      prompt_tokens = prompt_tokens + excluded.prompt_tokens,
-      completion_tokens = completion_tokens + excluded.completion_tokens,
-      charge_nano_usd = charge_nano_usd + excluded.charge_nano_usd`,
-  probe:
-    'INSERT INTO probes (id, probed_at_ms) VALUES (1, ?) ON CONFLICT DO UPDATE SET probed_at_ms = excluded.probed_at_ms',
-} as const
-
-export const prepareBatch = (db: Database): BatchStatements => ({
-  generation: db.prepare(sql.generation),
-  recovery: db.prepare(sql.recovery),
-  entry: db.prepare(sql.entry),
-  balance: db.prepare(sql.balance),
-  key: db.prepare(sql.key),
-  day: db.prepare(sql.day),
-  probe: db.prepare(sql.probe),
-})
-
 /**
  * Many endings, composed into few statements: one update per account and key, one upsert per day, key and model, one
  * row per generation and entry. Balances after each entry are worked out here, so what is withdrawn leaves no gap.
@@ -79,10 +47,6 @@ export class Batch {
   readonly #running: Value[] = []
   readonly #recovered: Value[] = []
   readonly #entries: Value[] = []
-  #endedRows = 0
-  #runningRows = 0
-  #recoveredRows = 0
-  #entryRows = 0
 
   constructor(statements: BatchStatements, nowMs: number) {
     this.#statements = statements
@@ -91,7 +55,6 @@ export class Batch {
 
   addCheckpoint(receipt: Receipt): void {
     pushGeneration(this.#running, receipt, 'running' satisfies GenerationState, 0n, 0n)
-    this.#runningRows++
   }
 
   addSettled(receipt: Receipt, chargeNanoUsd: bigint, lossNanoUsd: bigint): void {
@@ -102,12 +65,10 @@ export class Batch {
       chargeNanoUsd,
       lossNanoUsd,
     )
-    this.#endedRows++
   }
 
   addRecovered(generationId: string, chargeNanoUsd: bigint, lossNanoUsd: bigint): void {
     this.#recovered.push(chargeNanoUsd, lossNanoUsd, generationId)
-    this.#recoveredRows++
   }
 
   addEnding(balance: Balance, ending: Ending): void {
@@ -136,7 +97,6 @@ export class Batch {
       note,
       this.#nowMs,
     )
-    this.#entryRows++
   }
 
   /** With what was added before it in this batch. */
@@ -177,31 +137,17 @@ export class Batch {
 
   /** Never empty: with nothing else to write it is a probe of the disk. */
   toOperations(): Operation[] {
-    const { generation, recovery, entry, balance, key, day, probe } = this.#statements
-    const operations: Operation[] = []
-    const add = (
-      statement: StatementId,
-      rows: number,
-      params: Value[],
-      expectChanges?: number,
-    ): void => {
-      if (rows === 0) return
-      operations.push({
-        statement,
-        rows,
-        params,
-        ...(expectChanges === undefined ? {} : { expectChanges }),
-      })
-    }
-    add(generation, this.#runningRows, this.#running)
-    add(generation, this.#endedRows, this.#ended, 1)
-    add(recovery, this.#recoveredRows, this.#recovered, 1)
-    add(entry, this.#entryRows, this.#entries, 1)
-    add(balance, this.#balances.size, this.#balanceParams(), 1)
-    add(key, this.#keys.size, this.#keyParams(), 1)
-    add(day, this.#days.size, this.#dayParams(), 1)
-    if (operations.length === 0) add(probe, 1, [this.#nowMs], 1)
-    return operations
+    const statements = this.#statements
+    const operations = [
+      ...operationsFor(statements.generation, this.#running),
+      ...operationsFor(statements.generation, this.#ended, 1),
+      ...operationsFor(statements.recovery, this.#recovered, 1),
+      ...operationsFor(statements.entry, this.#entries, 1),
+      ...operationsFor(statements.balance, this.#balanceParams(), 1),
+      ...operationsFor(statements.key, this.#keyParams(), 1),
+      ...operationsFor(statements.day, this.#dayParams(), 1),
+    ]
+    return operations.length > 0 ? operations : operationsFor(statements.probe, [this.#nowMs], 1)
   }
 
   #balanceParams(): Value[] {

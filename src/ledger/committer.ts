@@ -1,6 +1,7 @@
 import type { Database, Operation } from '../db/database.ts'
 import { DatabaseError } from '../db/database-error.ts'
-import { Batch, type BatchStatements, prepareBatch } from './batch.ts'
+import { Batch } from './batch.ts'
+import { type BatchStatements, prepareBatch } from './batch-statements.ts'
 
 /** One thing to be made durable. */
 export interface Work {

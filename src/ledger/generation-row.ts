@@ -71,13 +71,15 @@ const changing = [
 ]
 const columns = [...fixed, ...changing]
 
-/** Writes a generation, over its checkpoint where it has one, never over one that has ended. */
-export const upsertGeneration = `
-  INSERT INTO generations (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+export const generationColumns = columns.length
+
+/** Writes generations, each over its checkpoint where it has one, never over one that has ended. */
+export const upsertGenerations = (rows: number): string => `
+  INSERT INTO generations (${columns.join(', ')}) VALUES ${Array.from({ length: rows }, () => `(${columns.map(() => '?').join(', ')})`).join(', ')}
   ON CONFLICT (id) DO UPDATE SET ${changing.map(column => `${column} = excluded.${column}`).join(', ')}
   WHERE state = 'running'`
 
-/** Appends one row of parameters for `upsertGeneration`. */
+/** Appends one row of parameters for `upsertGenerations`. */
 export const pushGeneration = (
   params: Value[],
   receipt: Receipt,

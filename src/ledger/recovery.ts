@@ -1,7 +1,8 @@
 /** What happens before the ledger opens: balances are loaded and checked, generations of a crash are settled. */
 import type { Database } from '../db/database.ts'
 import type { Balance } from './balance.ts'
-import { Batch, prepareBatch } from './batch.ts'
+import { Batch } from './batch.ts'
+import { prepareBatch } from './batch-statements.ts'
 import type { GenerationRow } from './generation-row.ts'
 import { formatUsd } from './money.ts'
 

@@ -56,17 +56,18 @@ test('undoes a whole unit when one of its expectations fails, and only that unit
   const remove = db.prepare('DELETE FROM probes WHERE id = ?')
   const results = await Promise.allSettled([
     db.write([{ statement: insert, params: [1, 1] }]),
+    db.write([{ statement: insert, params: [1, 2] }]),
+    db.write([{ statement: insert, params: [2, 3] }]),
     db.write([
-      { statement: insert, params: [1, 2] },
+      { statement: insert, params: [1, 4] },
       { statement: remove, params: [2], expectChanges: 1 },
     ]),
-    db.write([{ statement: insert, params: [1, 3] }]),
-    db.write([{ statement: insert, params: [2, 4] }]),
   ])
-  expect(
-    results.map(result => (result.status === 'fulfilled' ? result.value : result.reason.code)),
-  ).toEqual([...[[1], 'refused', [1], 'refused']])
-  expect(await db.read('SELECT probed_at_ms FROM probes')).toEqual([{ probed_at_ms: 3 }])
+  const outcomes = results.map(result =>
+    result.status === 'fulfilled' ? result.value : result.reason.code,
+  )
+  expect(outcomes).toEqual([[1], [1], 'refused', 'refused'])
+  expect(await db.read('SELECT probed_at_ms FROM probes')).toEqual([{ probed_at_ms: 2 }])
 })
 
 test('runs a statement once for each row of its parameters', async () => {

@@ -82,6 +82,7 @@ test('freezes an account whose balance was changed behind its back, and serves t
   const { id: otherKey } = await fixture.keys.create({ accountId: other.id, name: 'k' })
   await ledger.credit({ accountId: other.id, amountNanoUsd: 5_000n, reference: 'b' })
   const raw = await openRaw(fixture.file)
+  raw.prepare('UPDATE accounts SET balance_nano_usd = 99000 WHERE id = ?').run(accountId)
   raw.close()
 
   const mine = take(1_000n)
@@ -117,5 +118,20 @@ test('withdraws nothing that a checkpoint has made durable', async () => {
   await expect(settlement.committed).rejects.toMatchObject({ code: 'ledger_unavailable' })
   await ledger.drain()
   expect(ledger.snapshot(accountId).balanceNanoUsd).toBe(7_000n)
+  expect(await audit(fixture.db)).toEqual([])
+})
+
+test('never settles a second generation under the id of one that has ended', async () => {
+  const { ledger, accountId, take } = await start(10_000n)
+  const first = take(0n)
+  await ledger.settle(first, receiptFor(first), { onCommitFailure: 'keep' }).committed
+  const again = ledger.hold({ ...first, amountNanoUsd: 1_000n })
+  const settlement = ledger.settle(again, receiptFor(again, { output: 1 }), {
+    onCommitFailure: 'keep',
+  })
+  await expect(settlement.committed).rejects.toMatchObject({ code: 'ledger_unavailable' })
+  expect(await findGeneration(fixture.db, accountId, first.generationId)).toMatchObject({
+    priceNanoUsd: 0n,
+  })
   expect(await audit(fixture.db)).toEqual([])
 })
