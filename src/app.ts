@@ -127,7 +127,7 @@ const trusted = (proxies: AppSettings['trustProxy']) =>
 const exposed = ['x-request-id', 'x-generation-id', 'x-max-tokens-capped', 'retry-after']
 
 const methodsAt = (app: FastifyInstance, url: string): string[] => {
-  const path = url.split('?', 1)[0] ?? ''
+  const path = (url.split('?', 1)[0] ?? '').replace(/(?<=^(\/v1)?\/models\/).+/, '*')
   return (['GET', 'POST'] as const).filter(method => app.findRoute({ url: path, method }) !== null)
 }
 

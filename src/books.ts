@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Accounts, openAccounts } from './accounts/accounts.ts'
 import { type KeyRing, openKeyRing } from './accounts/keys.ts'
 import { type Database, openDatabase } from './db/database.ts'
+import { type History, openHistory } from './ledger/history.ts'
 import { type Ledger, openLedger } from './ledger/ledger.ts'
 
 /** All that is kept on disk, opened and locked: what a gateway serves from and the command line works on. */
@@ -10,6 +11,7 @@ export type Books = {
   accounts: Accounts
   keyRing: KeyRing
   ledger: Ledger
+  history: History
   close: () => Promise<void>
 }
 
@@ -38,7 +40,7 @@ export const openBooks = async ({
       await ledger.drain().catch(() => {})
       await db.close()
     }
-    return { db, accounts, keyRing, ledger, close }
+    return { db, accounts, keyRing, ledger, history: openHistory(db), close }
   } catch (error) {
     await db.close()
     throw error

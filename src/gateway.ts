@@ -81,6 +81,7 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
   const { app } = await buildApp({
     settings: config,
     chat,
+    history: books.history,
     health: { ready: () => !inFlight.draining && ledger.available },
     log,
     metrics,

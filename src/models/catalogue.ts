@@ -8,6 +8,8 @@ import { nearestNames } from './nearest-names.ts'
 
 /** All that is for sale, by model id. Read-only after start, save for a reload of the operator's own file. */
 export interface Catalogue {
+  /** Grows when the models are replaced; what was derived from them holds until then. */
+  readonly revision: number
   /**
    * Raises `invalid_model_id` for an id without a provider, `model_not_found` (with the nearest names) for one that is
    * unknown, unpriced, or whose provider has no credential (that reason goes to the log only).
@@ -50,10 +52,15 @@ export class StockCatalogue implements Catalogue {
   #byId = new Map<string, Model>()
   #snapshots = new Map<string, Model>()
   #nearest: (wrong: string) => string[] = () => []
+  #revision = 0
 
   constructor(stock: Stock) {
     this.#stock = stock
     this.replace(stock)
+  }
+
+  get revision(): number {
+    return this.#revision
   }
 
   /** The day (ISO, UTC) from which a known price changes, `null` where none is announced. */
@@ -65,6 +72,7 @@ export class StockCatalogue implements Catalogue {
   replace(stock: Stock): void {
     const byId = new Map(stock.aliases)
     for (const model of stock.models) byId.set(model.id, model)
+    this.#revision++
     this.#stock = stock
     this.#byId = byId
     this.#snapshots = new Map()

@@ -6,7 +6,9 @@
  */
 import { z } from 'zod'
 
-const ContentPart = z.looseObject({ type: z.string() })
+const ContentPart = z.looseObject({
+  type: z.string().describe('`text`, `image_url`, `input_audio`, `file`, …'),
+})
 
 const ToolCall = z.looseObject({
   id: z.string().optional(),
@@ -19,8 +21,11 @@ const roles = ['system', 'developer', 'user', 'assistant', 'tool', 'function'] a
 const Message = z
   .looseObject({
     role: z.enum(roles),
-    content: z.union([z.string(), z.array(ContentPart)]).nullish(),
-    tool_calls: z.array(ToolCall).nullish(),
+    content: z
+      .union([z.string(), z.array(ContentPart)])
+      .nullish()
+      .describe('Text, or parts. May be null only where an assistant called tools instead.'),
+    tool_calls: z.array(ToolCall).nullish().describe('What an earlier answer called.'),
   })
   .refine(hasContent, {
     path: ['content'],
@@ -38,41 +43,67 @@ function hasContent(message: { role: string; content?: unknown; [key: string]: u
 const tokenCount = z.int().min(1).max(100_000_000)
 
 const ProviderPreferences = z.looseObject({
-  order: z.array(z.string()).max(32).optional(),
-  only: z.array(z.string()).max(32).optional(),
-  ignore: z.array(z.string()).max(32).optional(),
-  sort: z.enum(['price', 'throughput', 'latency']).optional(),
-  allow_fallbacks: z.boolean().optional(),
-  require_parameters: z.boolean().optional(),
+  order: z.array(z.string()).max(32).optional().describe('Providers, in the order to try.'),
+  only: z.array(z.string()).max(32).optional().describe('No provider but these.'),
+  ignore: z.array(z.string()).max(32).optional().describe('Never these.'),
+  sort: z.enum(['price', 'throughput', 'latency']).optional().describe('What to prefer.'),
+  allow_fallbacks: z.boolean().optional().describe('Whether another target may answer.'),
+  require_parameters: z
+    .boolean()
+    .optional()
+    .describe('Only targets that take every field of the request.'),
 })
 
 export const ChatRequestSchema = z.looseObject({
-  model: z.string().min(1).max(512),
-  messages: z.array(Message).min(1).max(100_000),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
-  max_tokens: tokenCount.nullish(),
-  max_completion_tokens: tokenCount.nullish(),
-  n: z.int().min(1).max(128).nullish(),
-  temperature: z.number().min(0).max(2).nullish(),
-  top_p: z.number().min(0).max(1).nullish(),
+  model: z
+    .string()
+    .min(1)
+    .max(512)
+    .describe('`<provider>/<model_name>`, as `GET /models` lists it.'),
+  messages: z.array(Message).min(1).max(100_000).describe('The conversation so far.'),
+  stream: z.boolean().nullish().describe('Answer by events instead of whole.'),
+  stream_options: z
+    .looseObject({ include_usage: z.boolean().optional() })
+    .nullish()
+    .describe('Taken, but not needed: a stream always ends with its usage.'),
+  max_tokens: tokenCount.nullish().describe('The older name of `max_completion_tokens`.'),
+  max_completion_tokens: tokenCount
+    .nullish()
+    .describe('The longest answer to pay for, reasoning included. It bounds what is held.'),
+  n: z.int().min(1).max(128).nullish().describe('How many answers to make; each is paid.'),
+  temperature: z.number().min(0).max(2).nullish().describe('How much chance decides.'),
+  top_p: z.number().min(0).max(1).nullish().describe('Chance among the likeliest tokens only.'),
   tools: z
     .array(z.looseObject({ type: z.string() }))
     .max(1024)
-    .nullish(),
-  response_format: z.looseObject({ type: z.string() }).nullish(),
-  service_tier: z.string().nullish(),
-  web_search_options: z.looseObject({}).nullish(),
-  models: z.array(z.string().min(1).max(512)).max(16).nullish(),
-  provider: ProviderPreferences.nullish(),
+    .nullish()
+    .describe('Functions that the model may call. Tools that a provider itself runs are refused.'),
+  response_format: z
+    .looseObject({ type: z.string() })
+    .nullish()
+    .describe('`text`, `json_object`, or `json_schema` with a schema.'),
+  service_tier: z.string().nullish().describe('Only the default tier is priced here.'),
+  web_search_options: z.looseObject({}).nullish().describe('Not priced here, so refused.'),
+  models: z
+    .array(z.string().min(1).max(512))
+    .max(16)
+    .nullish()
+    .describe('Models to fall back to, in order. Reserved: not acted upon yet.'),
+  provider: ProviderPreferences.nullish().describe(
+    'Which providers may serve. Reserved: not acted upon yet.',
+  ),
   reasoning: z
     .looseObject({
       effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish(),
-      max_tokens: tokenCount.nullish(),
-      exclude: z.boolean().nullish(),
+      max_tokens: tokenCount.nullish().describe('The most tokens to reason with.'),
+      exclude: z.boolean().nullish().describe('Leave the reasoning out of the answer.'),
     })
-    .nullish(),
-  usage: z.looseObject({ include: z.boolean().optional() }).nullish(),
+    .nullish()
+    .describe('How much to reason before answering, for models that do.'),
+  usage: z
+    .looseObject({ include: z.boolean().optional() })
+    .nullish()
+    .describe('Taken, but not needed: usage always comes.'),
 })
 
 export type ChatRequest = z.infer<typeof ChatRequestSchema>

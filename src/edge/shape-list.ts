@@ -1,0 +1,86 @@
+/** A JSON schema as a list of fields for people. */
+import { type Html, html, joined, nothing } from './html.ts'
+import type { JsonSchema } from './openapi.ts'
+import { inline } from './prose.ts'
+
+export type Schemas = Readonly<Record<string, JsonSchema>>
+
+/** Deeper than any of our own shapes. */
+const deepest = 5
+
+const resolved = (schema: JsonSchema, schemas: Schemas): JsonSchema => {
+  const name = schema.$ref?.slice('#/components/schemas/'.length)
+  return name === undefined ? schema : { ...schemas[name], ...schema }
+}
+
+const isNull = ({ type }: JsonSchema): boolean => type === 'null'
+
+/** The alternatives of a schema, `null` left out. */
+const alternatives = (schema: JsonSchema, schemas: Schemas): JsonSchema[] => {
+  const { anyOf } = resolved(schema, schemas)
+  if (anyOf === undefined) return [resolved(schema, schemas)]
+  return anyOf.filter(each => !isNull(each)).flatMap(each => alternatives(each, schemas))
+}
+
+const typeName = (schema: JsonSchema, schemas: Schemas): string =>
+  [
+    ...new Set(
+      alternatives(schema, schemas).map(({ type, items, const: only }) => {
+        if (only !== undefined) return JSON.stringify(only)
+        if (type !== 'array' || items === undefined) return type ?? 'any'
+        return `array of ${typeName(items, schemas)}s`
+      }),
+    ),
+  ].join(' or ')
+
+/** The fields below a schema: its own, or those of what it is a list of. */
+const fieldsBelow = (schema: JsonSchema, schemas: Schemas): JsonSchema | undefined => {
+  for (const each of alternatives(schema, schemas)) {
+    if (each.properties && Object.keys(each.properties).length > 0) return each
+    const below = each.items && fieldsBelow(each.items, schemas)
+    if (below) return below
+  }
+  return undefined
+}
+
+const valuesOf = (schema: JsonSchema, schemas: Schemas): Html => {
+  const values = alternatives(schema, schemas).flatMap(each => each.enum ?? [])
+  if (values.length === 0) return nothing
+  const codes = values.map(value => html`<code>${String(value)}</code>`)
+  return html`<p class="values">One of ${joined(codes, ', ')}</p>`
+}
+
+export type Field = {
+  name: string
+  schema: JsonSchema
+  required: boolean
+  description: string | undefined
+}
+
+export const fieldRow = (field: Field, schemas: Schemas, depth = 0): Html => {
+  const { name, schema, required, description } = field
+  const below = depth < deepest ? fieldsBelow(schema, schemas) : undefined
+  const nullable = resolved(schema, schemas).anyOf?.some(isNull) ?? false
+  return html`<div class="field"><dt><code>${name}</code> <span class="type">${typeName(schema, schemas)}${nullable ? ' or null' : ''}</span>${required ? html` <span class="required">required</span>` : nothing}</dt><dd>${description ? html`<p>${inline(description)}</p>` : nothing}${valuesOf(schema, schemas)}${
+    below
+      ? html`<details><summary>Fields</summary>${fieldList(below, schemas, depth + 1)}</details>`
+      : nothing
+  }</dd></div>`
+}
+
+export const fieldList = (schema: JsonSchema, schemas: Schemas, depth = 0): Html => {
+  const { properties = {}, required = [] } = resolved(schema, schemas)
+  const rows = Object.entries(properties).map(([name, property]) =>
+    fieldRow(
+      {
+        name,
+        schema: property,
+        required: required.includes(name),
+        description: resolved(property, schemas).description,
+      },
+      schemas,
+      depth,
+    ),
+  )
+  return html`<dl>${joined(rows)}</dl>`
+}
