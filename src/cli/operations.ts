@@ -95,7 +95,8 @@ export const operations = {
     z.object({ id, amount: text, note: text }),
     async ({ ledger }, { id, amount, note }) => {
       const amountNanoUsd = parseUsd(amount, { signed: true })
-      return toCredited(id, await ledger.adjust({ accountId: id, amountNanoUsd, note }))
+      const adjusted = await ledger.adjust({ accountId: id, amountNanoUsd, note }).catch(asRefused)
+      return toCredited(id, adjusted)
     },
   ),
   'account suspend': operation(onAccount, async ({ accounts, ledger }, { id }) =>
@@ -174,6 +175,14 @@ export const auditBooks = async (db: Books['db'], serving: boolean) => {
       found,
     })),
   }
+}
+
+/** The ledger's own words are for a request that is too dear. */
+const asRefused = (error: unknown): never => {
+  if (!(error instanceof GatewayError && error.code === 'insufficient_credits')) throw error
+  const { code, metadata = {} } = error
+  const message = `The balance is ${metadata['balance']} USD, of which ${metadata['held']} is held: too little for that.`
+  throw new GatewayError(code, message, { metadata })
 }
 
 const noAccount = (id: string): GatewayError =>
