@@ -21,6 +21,8 @@ import type { History } from './ledger/history.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
+export type App = FastifyInstance
+
 export type AppSettings = {
   trustProxy: boolean | number | string[]
   corsOrigins: '*' | readonly string[]

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
-import { buildApp } from './app.ts'
+import { type App, buildApp } from './app.ts'
 import { type Books, openBooks } from './books.ts'
 import { Dispatcher } from './chat/dispatch.ts'
 import { InFlight } from './chat/in-flight.ts'
@@ -24,7 +23,7 @@ import { Metrics } from './telemetry/metrics.ts'
 
 /** One gateway, listening. */
 export type Gateway = {
-  app: FastifyInstance
+  app: App
   /** `http://HOST:PORT`, as it really listens. */
   url: string
   books: Books
@@ -134,11 +133,7 @@ const refusalWindowMs = 1_000
 /** What an interrupted answer gets to say so and settle. */
 const lastWordsMs = 2_000
 
-const drain = async (
-  app: FastifyInstance,
-  inFlight: InFlight,
-  timeoutMs: number,
-): Promise<void> => {
+const drain = async (app: App, inFlight: InFlight, timeoutMs: number): Promise<void> => {
   const deadlineMs = Date.now() + timeoutMs
   inFlight.drain()
   await sleep(Math.min(refusalWindowMs, timeoutMs / 5))
@@ -155,7 +150,7 @@ const emptied = async (inFlight: InFlight, deadlineMs: number): Promise<void> =>
   while (inFlight.count > 0 && Date.now() < deadlineMs) await sleep(20)
 }
 
-const urlOf = (app: FastifyInstance): string => {
+const urlOf = (app: App): string => {
   // `as`: a listening TCP server has such an address.
   const { address, family, port } = app.server.address() as AddressInfo
   const host = family === 'IPv6' ? `[${address}]` : address

@@ -8,6 +8,8 @@ import { providers } from './providers/registry.ts'
 import { createLog, flushLog } from './telemetry/log.ts'
 
 const start = async (): Promise<void> => {
+  // Before anything is open: a signal during the start waits for its end instead of cutting it.
+  const stopping = firstSignal()
   const env = readEnvironment()
   const config = loadConfig(
     env,
@@ -24,30 +26,27 @@ const start = async (): Promise<void> => {
   process.stdout.write(key ? welcomeText(baseUrl, key) : `\nTollgate is ready: ${baseUrl}\n\n`)
   log.info({ baseUrl, models: gateway.catalogue.list().length }, 'listening')
 
-  const stop = async (signal: string) => {
-    log.info({ signal, inFlight: gateway.inFlight.count }, 'stopping')
-    await gateway.stop()
-    log.info('stopped')
-    await flushLog(log)
-    process.exit(0)
-  }
-  onSignals(signal => {
-    stop(signal).catch(fail)
-  })
   process.on('SIGHUP', () => reload(gateway, log))
+  const signal = await stopping
+  log.info({ signal, inFlight: gateway.inFlight.count }, 'stopping')
+  await gateway.stop()
+  log.info('stopped')
+  await flushLog(log)
+  process.exit(0)
 }
 
-/** The second signal stops at once: recovery settles the rest at the next start. */
-const onSignals = (stop: (signal: string) => void): void => {
-  let stopping = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (stopping) process.exit(1)
-      stopping = true
-      stop(signal)
-    })
-  }
-}
+/** The first signal to stop; a second one stops at once, and recovery settles the rest at the next start. */
+const firstSignal = (): Promise<string> =>
+  new Promise(resolve => {
+    let stopping = false
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (stopping) process.exit(1)
+        stopping = true
+        resolve(signal)
+      })
+    }
+  })
 
 const reload = (gateway: Gateway, log: ReturnType<typeof createLog>): void => {
   try {

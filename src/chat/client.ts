@@ -33,11 +33,7 @@ export class Client {
   start(headers: Record<string, string>): void {
     // From here on the bytes are ours; what hooks set (request id, CORS) is taken along, since hijacking skips onSend.
     this.#reply.hijack()
-    // `as`: the types differ only in that Fastify's allow `undefined` values, which it never stores.
-    this.#response.writeHead(200, {
-      ...(this.#reply.getHeaders() as Record<string, string>),
-      ...headers,
-    })
+    this.#response.writeHead(200, { ...this.#reply.getHeaders(), ...headers })
   }
 
   /** False where the client reads slower than it is written to; `onDrain` then tells when to go on. */

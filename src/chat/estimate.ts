@@ -122,9 +122,6 @@ const allowanceOf = (part: { type: string; [key: string]: unknown }, model: Mode
 }
 
 const fieldsOf = (value: unknown): { [name: string]: unknown } =>
-  // `as`: a JSON object, read field by field as unknown.
-  typeof value === 'object' && value !== null
-    ? (value as { [name: string]: unknown })
-    : { url: value }
+  typeof value === 'object' && value !== null ? { ...value } : { url: value }
 
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0)
