@@ -68,12 +68,14 @@ export const sendClientError = (error: Error & { code?: string }, socket: Socket
 /** An `Expect` other than `100-continue`; Node would refuse it without a body. */
 export const sendExpectationError = (_request: IncomingMessage, response: ServerResponse): void => {
   const error = new GatewayError('invalid_request', 'Of Expect only 100-continue is known here.')
+  const body = JSON.stringify(error.toBody())
   response.writeHead(error.status, {
     'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
     'cache-control': 'private, no-store',
     connection: 'close',
   })
-  response.end(JSON.stringify(error.toBody()))
+  response.end(body)
 }
 
 const parserErrors: Record<string, [ErrorCode, string]> = {
