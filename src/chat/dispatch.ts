@@ -1,7 +1,9 @@
+import type { Dialect, RenderedRequest, RenderTarget } from '../dialects/dialect.ts'
 import type { UpstreamCall } from '../egress/upstream-call.ts'
 import type { Upstreams } from '../egress/upstreams.ts'
 import { GatewayError } from '../errors.ts'
 import type { ConfiguredProvider } from '../providers/configured-provider.ts'
+import type { ChatRequest } from '../wire/chat.ts'
 import type { Client } from './client.ts'
 import type { Generation } from './generation.ts'
 
@@ -60,7 +62,7 @@ export class Dispatcher {
 
   #send({ model, chat, outputCap }: Generation): UpstreamCall {
     const { provider, origin, basePath, timeouts } = model.provider
-    const rendered = provider.dialect.renderRequest(chat, {
+    const rendered = render(provider.dialect, chat, {
       upstreamModel: model.upstreamModel,
       maxOutputTokens: outputCap,
     })
@@ -91,6 +93,16 @@ export class Dispatcher {
     const headers = turn.headers[turn.next % turn.headers.length] ?? {}
     turn.next++
     return headers
+  }
+}
+
+/** Values nested so deep can be read but not written: `JSON.stringify` recurses, `JSON.parse` does not. */
+const render = (dialect: Dialect, chat: ChatRequest, target: RenderTarget): RenderedRequest => {
+  try {
+    return dialect.renderRequest(chat, target)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new GatewayError('invalid_request', 'The request is nested too deeply.')
   }
 }
 
