@@ -88,12 +88,25 @@ const validate = (value: unknown): ChatRequest => {
 }
 
 const toInvalidRequest = (error: ZodError): GatewayError => {
-  const issue = error.issues[0]
-  const param = issue ? jsonPath(issue.path) : ''
-  const message = issue?.message ?? 'The request is not a chat completion.'
+  const [issue] = error.issues
+  const { path, message } = issue ? innermost(issue) : noChat
+  const param = jsonPath(path)
   return param === ''
     ? new GatewayError('invalid_request', message)
     : new GatewayError('invalid_request', `${param}: ${message}`, { param })
+}
+
+type Fault = { path: readonly PropertyKey[]; message: string }
+
+const noChat: Fault = { path: [], message: 'The request is not a chat completion.' }
+
+/** Of a field that may be several things: what is wrong inside the one that was meant. */
+const innermost = (issue: ZodError['issues'][number]): Fault => {
+  if (issue.code !== 'invalid_union') return issue
+  const inner = issue.errors.flatMap(([first]) => first ?? []).find(({ path }) => path.length > 0)
+  if (inner === undefined) return issue
+  const { path, message } = innermost(inner)
+  return { path: [...issue.path, ...path], message }
 }
 
 /** `messages[2].content`, as OpenAI writes it. */
