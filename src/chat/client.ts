@@ -33,7 +33,11 @@ export class Client {
   start(headers: Record<string, string>): void {
     // From here on the bytes are ours; what hooks set (request id, CORS) is taken along, since hijacking skips onSend.
     this.#reply.hijack()
-    this.#response.writeHead(200, { ...this.#reply.getHeaders(), ...headers })
+    const all: string[] = []
+    const set = this.#reply.getHeaders()
+    for (const name in set) all.push(name, String(set[name]))
+    for (const name in headers) all.push(name, headers[name] ?? '')
+    this.#response.writeHead(200, all)
   }
 
   /** False where the client reads slower than it is written to; `onDrain` then tells when to go on. */
