@@ -18,16 +18,22 @@ export type Ending = {
   exposureNanoUsd: bigint
 }
 
-type KeyUse = { usageNanoUsd: bigint; exposureNanoUsd: bigint; usedAtMs: number }
 type DayUse = {
-  accountId: string
-  keyId: string
   day: string
   model: string
   requests: number
   promptTokens: number
   completionTokens: number
   chargeNanoUsd: bigint
+}
+
+type KeyUse = {
+  accountId: string
+  usageNanoUsd: bigint
+  exposureNanoUsd: bigint
+  usedAtMs: number
+  /** Few: the models of one batch. */
+  days: DayUse[]
 }
 
 const minuteMs = 60_000
@@ -41,8 +47,8 @@ export class Batch {
   readonly #statements: BatchStatements
   readonly #nowMs: number
   readonly #balances = new Map<Balance, bigint>()
+  /** By key id. */
   readonly #keys = new Map<string, KeyUse>()
-  readonly #days = new Map<string, DayUse>()
   readonly #ended: Value[] = []
   readonly #running: Value[] = []
   readonly #recovered: Value[] = []
@@ -75,8 +81,18 @@ export class Batch {
     const { chargeNanoUsd, keyId } = ending
     if (chargeNanoUsd > 0n)
       this.addEntry(balance, 'charge', -chargeNanoUsd, ending.generationId, null)
-    this.#addToKey(keyId, ending)
-    this.#addToDay(balance.accountId, ending)
+    let use = this.#keys.get(keyId)
+    if (use === undefined) {
+      use = {
+        accountId: balance.accountId,
+        usageNanoUsd: 0n,
+        exposureNanoUsd: 0n,
+        usedAtMs: 0,
+        days: [],
+      }
+      this.#keys.set(keyId, use)
+    }
+    addToKey(use, ending)
   }
 
   addEntry(
@@ -102,37 +118,6 @@ export class Batch {
   /** With what was added before it in this batch. */
   #balanceOf(balance: Balance): bigint {
     return this.#balances.get(balance) ?? balance.durableNanoUsd
-  }
-
-  #addToKey(keyId: string, { chargeNanoUsd, exposureNanoUsd, createdAtMs }: Ending): void {
-    const use = this.#keys.get(keyId) ?? { usageNanoUsd: 0n, exposureNanoUsd: 0n, usedAtMs: 0 }
-    this.#keys.set(keyId, use)
-    use.usageNanoUsd += chargeNanoUsd
-    use.exposureNanoUsd += exposureNanoUsd
-    use.usedAtMs = Math.max(use.usedAtMs, createdAtMs - (createdAtMs % minuteMs))
-  }
-
-  #addToDay(accountId: string, { keyId, model, createdAtMs, ...ending }: Ending): void {
-    const day = dayOf(createdAtMs)
-    const name = `${day} ${keyId} ${model}`
-    let use = this.#days.get(name)
-    if (use === undefined) {
-      use = {
-        accountId,
-        keyId,
-        day,
-        model,
-        requests: 0,
-        promptTokens: 0,
-        completionTokens: 0,
-        chargeNanoUsd: 0n,
-      }
-      this.#days.set(name, use)
-    }
-    use.requests++
-    use.promptTokens += ending.promptTokens
-    use.completionTokens += ending.completionTokens
-    use.chargeNanoUsd += ending.chargeNanoUsd
   }
 
   /** Never empty: with nothing else to write it is a probe of the disk. */
@@ -166,9 +151,19 @@ export class Batch {
 
   #dayParams(): Value[] {
     const params: Value[] = []
-    for (const use of this.#days.values()) {
-      params.push(use.accountId, use.keyId, use.day, use.model)
-      params.push(use.requests, use.promptTokens, use.completionTokens, use.chargeNanoUsd)
+    for (const [keyId, { accountId, days }] of this.#keys) {
+      for (const { day, model, requests, promptTokens, completionTokens, chargeNanoUsd } of days) {
+        params.push(
+          accountId,
+          keyId,
+          day,
+          model,
+          requests,
+          promptTokens,
+          completionTokens,
+          chargeNanoUsd,
+        )
+      }
     }
     return params
   }
@@ -177,6 +172,23 @@ export class Batch {
   committed(): void {
     for (const [balance, after] of this.#balances) balance.durableNanoUsd = after
   }
+}
+
+const addToKey = (use: KeyUse, ending: Ending): void => {
+  const { model, createdAtMs, chargeNanoUsd } = ending
+  use.usageNanoUsd += chargeNanoUsd
+  use.exposureNanoUsd += ending.exposureNanoUsd
+  use.usedAtMs = Math.max(use.usedAtMs, createdAtMs - (createdAtMs % minuteMs))
+  const day = dayOf(createdAtMs)
+  let sum = use.days.find(known => known.model === model && known.day === day)
+  if (sum === undefined) {
+    sum = { day, model, requests: 0, promptTokens: 0, completionTokens: 0, chargeNanoUsd: 0n }
+    use.days.push(sum)
+  }
+  sum.requests++
+  sum.promptTokens += ending.promptTokens
+  sum.completionTokens += ending.completionTokens
+  sum.chargeNanoUsd += chargeNanoUsd
 }
 
 let lastDay = { number: -1, text: '' }

@@ -79,7 +79,7 @@ export const upsertGenerations = (rows: number): string => `
   ON CONFLICT (id) DO UPDATE SET ${changing.map(column => `${column} = excluded.${column}`).join(', ')}
   WHERE state = 'running'`
 
-/** Appends one row of parameters for `upsertGenerations`. */
+/** Appends one row of parameters for `upsertGenerations`: the whole of it, or nothing where it throws. */
 export const pushGeneration = (
   params: Value[],
   receipt: Receipt,
@@ -88,36 +88,35 @@ export const pushGeneration = (
   lossNanoUsd: bigint,
 ): void => {
   const { caller, usage } = receipt
-  // First, since it may throw: a row is pushed whole or not at all.
-  const json = [JSON.stringify(usage), toJson(receipt.applied), JSON.stringify(receipt.attempts)]
   params.push(
     receipt.generationId,
     receipt.accountId,
     receipt.keyId,
     receipt.createdAtMs,
     receipt.modelAsked,
-  )
-  params.push(caller.address, caller.title, caller.referer, caller.userAgent)
-  params.push(
+    caller.address,
+    caller.title,
+    caller.referer,
+    caller.userAgent,
     state,
     receipt.model,
     receipt.provider,
     receipt.streamed ? 1 : 0,
     receipt.estimated ? 1 : 0,
-  )
-  params.push(
     promptTokens(usage),
     completionTokens(usage),
     receipt.priceNanoUsd,
     chargeNanoUsd,
     lossNanoUsd,
-  )
-  params.push(receipt.finishReason, receipt.nativeFinishReason, receipt.error)
-  params.push(
+    receipt.finishReason,
+    receipt.nativeFinishReason,
+    receipt.error,
     Math.round(receipt.latencyMs),
     receipt.ttftMs === null ? null : Math.round(receipt.ttftMs),
+    JSON.stringify(usage),
+    toJson(receipt.applied),
+    JSON.stringify(receipt.attempts),
   )
-  params.push(...json)
 }
 
 const known = new WeakMap<AppliedRates, string>()

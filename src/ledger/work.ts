@@ -77,7 +77,12 @@ export class SettleWork implements Work, Settlement {
     const { generationId, keyId, model, createdAtMs, usage } = receipt
     batch.addSettled(receipt, chargeNanoUsd, lossNanoUsd)
     batch.addEnding(this.#balance, {
-      ...{ generationId, keyId, model, createdAtMs, chargeNanoUsd, exposureNanoUsd },
+      generationId,
+      keyId,
+      model,
+      createdAtMs,
+      chargeNanoUsd,
+      exposureNanoUsd,
       promptTokens: promptTokens(usage),
       completionTokens: completionTokens(usage),
     })
