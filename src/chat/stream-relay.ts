@@ -2,7 +2,7 @@ import type { StreamEvent, StreamReader } from '../dialects/dialect.ts'
 import type { BytesSink, UpstreamCall } from '../egress/upstream-call.ts'
 import { GatewayError, toGatewayError } from '../errors.ts'
 import type { ChatChunk } from '../wire/chat.ts'
-import type { Client } from './client.ts'
+import { type Client, stalledClientMs } from './client.ts'
 import type { Generation } from './generation.ts'
 import type { Trip } from './in-flight.ts'
 import { hideReasoning } from './reasoning.ts'
@@ -15,8 +15,6 @@ export type StreamTimes = {
 
 const checkpointEveryMs = 1_000
 const checkpointEveryTokens = 1_000
-/** A client that has not read a byte for this long while data waits for it is taken for gone. */
-const stalledClientMs = 60_000
 
 /**
  * One streamed answer, upstream → client. Chunks leave as they come, with backpressure to the upstream; the last bytes
