@@ -6,6 +6,7 @@ import type { ConfiguredProvider } from '../providers/configured-provider.ts'
 import type { ChatRequest } from '../wire/chat.ts'
 import type { Client } from './client.ts'
 import type { Generation } from './generation.ts'
+import type { Trip } from './in-flight.ts'
 
 /** Never seen by anybody: the client it would be told to is the one that left. */
 const clientLeft = new GatewayError('invalid_request', 'The client closed the connection.')
@@ -25,15 +26,16 @@ export class Dispatcher {
   }
 
   /**
-   * Calls the provider and resolves when it has said yes; the body is then still to come. The client's leaving closes
-   * the connection at once. Raises what the dialect reads from a refusal, `provider_unavailable`, `provider_timeout`,
-   * `provider_error`, `unsupported_parameter`.
+   * Calls the provider and resolves when it has said yes; the body is then still to come. The client's leaving, or an
+   * interruption of `trip`, closes the connection at once. Raises what the dialect reads from a refusal, and
+   * `provider_unavailable`, `provider_timeout`, `provider_error`, `unsupported_parameter`, `invalid_request`.
    */
-  async dispatch(generation: Generation, client: Client): Promise<UpstreamCall> {
+  async dispatch(generation: Generation, client: Client, trip: Trip): Promise<UpstreamCall> {
     const { model } = generation
     const { provider } = model.provider
     const startedMs = generation.elapsedMs
     const call = this.#send(generation)
+    trip.follow(call)
     client.onGone = () => call.abort(clientLeft)
     if (client.gone) client.onGone()
     const note = (status: number | null, error: string | null) =>

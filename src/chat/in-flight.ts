@@ -1,9 +1,12 @@
+import type { UpstreamCall } from '../egress/upstream-call.ts'
 import { GatewayError } from '../errors.ts'
 
 /** One request under way, as the gateway's own clock and its stop see it. */
 export interface Trip {
   /** Called a few times a second: keep-alive, checkpoint, time-outs. */
   tick(nowMs: number): void
+  /** Told of each call to an upstream when it is made, so that `interrupt` also ends the wait for its head. */
+  follow(call: UpstreamCall): void
   /** Ends it from outside, with this error. */
   interrupt(error: GatewayError): void
 }

@@ -62,7 +62,7 @@ export const chatRoute = (app: FastifyInstance, deps: ChatDeps): void => {
       : new WholeRelay(client, generation)
     inFlight.watch(relay)
     try {
-      const call = await dispatcher.dispatch(generation, client)
+      const call = await dispatcher.dispatch(generation, client, relay)
       return await relay.run(call)
     } catch (thrown) {
       if (!client.gone) return await relay.fail(toGatewayError(thrown))

@@ -59,10 +59,8 @@ export class StreamRelay implements BytesSink, Trip {
 
   /** Resolves when the last byte is handed over. Raises what the upstream's failure was, and `ledger_unavailable`. */
   async run(call: UpstreamCall): Promise<void> {
-    this.#call = call
     await new Promise<void>((resolve, reject) => {
       this.#over = { resolve, reject }
-      if (this.#interrupted) call.abort(this.#interrupted)
       call.pipeTo(this)
     })
     const settled = await this.#generation.settle({ error: null, onCommitFailure: 'keep' })
@@ -121,6 +119,11 @@ export class StreamRelay implements BytesSink, Trip {
       this.#write(': tollgate\n\n')
     }
     if (nowMs - this.#lastCheckpointMs >= checkpointEveryMs) this.#checkpoint(nowMs)
+  }
+
+  follow(call: UpstreamCall): void {
+    this.#call = call
+    if (this.#interrupted) call.abort(this.#interrupted)
   }
 
   interrupt(error: GatewayError): void {

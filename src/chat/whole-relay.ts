@@ -24,8 +24,6 @@ export class WholeRelay implements Trip {
 
   /** Resolves when the answer is out. Raises what the call and the dialect do, and `ledger_unavailable`. */
   async run(call: UpstreamCall): Promise<void> {
-    this.#call = call
-    if (this.#interrupted) call.abort(this.#interrupted)
     const generation = this.#generation
     const { dialect } = generation.model.provider.provider
     const { answer, usage } = dialect.parseResponse(await call.readWhole(answerLimitBytes))
@@ -56,6 +54,11 @@ export class WholeRelay implements Trip {
         new GatewayError('provider_timeout', 'The answer took longer than this gateway waits.'),
       )
     }
+  }
+
+  follow(call: UpstreamCall): void {
+    this.#call = call
+    if (this.#interrupted) call.abort(this.#interrupted)
   }
 
   interrupt(error: GatewayError): void {
