@@ -2,24 +2,16 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import { authenticate } from '../accounts/authenticate.ts'
 import type { ApiKey, KeyRing } from '../accounts/keys.ts'
-import type { ErrorCode } from '../errors.ts'
+import { type ErrorCode, GatewayError } from '../errors.ts'
 
-/** How many requests there may be at once, in all and of one key; shared with the data plane. */
-export type Places = {
-  requireRoom: () => void
-  enter: (keyId: string) => void
-  leave: (keyId: string) => void
-}
-
-export type AccountAccess = {
+type Access = {
   keyRing: KeyRing
   accounts: Accounts
-  inFlight: Places
   /** Unix milliseconds. */
   clock: () => number
 }
 
-/** What `withKey` can raise. */
+/** What `AccountAccess` can raise. */
 export const accessRefusals: readonly ErrorCode[] = [
   'missing_api_key',
   'malformed_authorization',
@@ -30,21 +22,67 @@ export const accessRefusals: readonly ErrorCode[] = [
   'account_suspended',
   'concurrency_limit_exceeded',
   'overloaded',
-  'draining',
 ]
 
-/** Answers the holder of an API key, in one of that key's places. Raises `accessRefusals`. */
-export const withKey = async <T>(
-  { keyRing, accounts, inFlight, clock }: AccountAccess,
-  authorization: string | undefined,
-  answer: (key: ApiKey) => Promise<T>,
-): Promise<T> => {
-  inFlight.requireRoom()
-  const key = authenticate(authorization, keyRing, accounts, clock())
-  inFlight.enter(key.id)
-  try {
-    return await answer(key)
-  } finally {
-    inFlight.leave(key.id)
+/** All of them wait for one reader of the database. They don't take the places of chats: who is busy may still look. */
+const mostReads = { total: 512, perKey: 32 }
+
+export class AccountAccess {
+  readonly #access: Access
+  readonly #perKey = new Map<string, number>()
+  #total = 0
+
+  constructor(access: Access) {
+    this.#access = access
+  }
+
+  /** Answers the holder of an API key. Raises `accessRefusals`, and what `answer` does. */
+  async withKey<T>(
+    authorization: string | undefined,
+    answer: (key: ApiKey, nowMs: number) => Promise<T>,
+  ): Promise<T> {
+    const { keyRing, accounts, clock } = this.#access
+    const nowMs = clock()
+    const key = authenticate(authorization, keyRing, accounts, nowMs)
+    this.#enter(key.id)
+    try {
+      return await answer(key, nowMs)
+    } finally {
+      this.#leave(key.id)
+    }
+  }
+
+  #enter(keyId: string): void {
+    const open = this.#perKey.get(keyId) ?? 0
+    const headers = { 'retry-after': '1' }
+    if (open >= mostReads.perKey) {
+      const limit = mostReads.perKey
+      throw new GatewayError(
+        'concurrency_limit_exceeded',
+        `This key has ${open} questions about its account under way; the limit is ${limit}.`,
+        {
+          metadata: { limit },
+          headers: {
+            ...headers,
+            'x-ratelimit-limit': String(limit),
+            'x-ratelimit-remaining': '0',
+            'x-ratelimit-reset': '1',
+          },
+        },
+      )
+    }
+    if (this.#total >= mostReads.total)
+      throw new GatewayError('overloaded', 'Too many questions at once; try again shortly.', {
+        headers,
+      })
+    this.#perKey.set(keyId, open + 1)
+    this.#total++
+  }
+
+  #leave(keyId: string): void {
+    const open = this.#perKey.get(keyId) ?? 0
+    if (open > 1) this.#perKey.set(keyId, open - 1)
+    else this.#perKey.delete(keyId)
+    this.#total--
   }
 }

@@ -5,10 +5,10 @@ import type { History } from '../ledger/history.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { formatUsd } from '../ledger/money.ts'
 import type { Operation } from '../wire/operation.ts'
-import { type AccountAccess, accessRefusals, withKey } from './account-access.ts'
+import { type AccountAccess, accessRefusals } from './account-access.ts'
 import { usd } from './fields.ts'
 
-export const CreditsSchema = z.object({
+const CreditsSchema = z.object({
   balance: usd('What the account owns.'),
   held: usd('Set aside for requests under way.'),
   available: usd('What the next request can spend: `balance` less `held`.'),
@@ -42,24 +42,21 @@ export const getCredits: Operation<ErrorCode> = {
 
 export const creditsRoute = (
   app: FastifyInstance,
-  deps: AccountAccess & { ledger: Ledger; history: History },
+  access: AccountAccess,
+  { ledger, history }: { ledger: Ledger; history: History },
 ): void => {
-  const { ledger, history } = deps
+  const creditsOf = async (accountId: string): Promise<z.infer<typeof CreditsSchema>> => {
+    const totals = await history.totalsOfAccount(accountId)
+    const { balanceNanoUsd, heldNanoUsd, availableNanoUsd } = ledger.snapshot(accountId)
+    return {
+      balance: formatUsd(balanceNanoUsd),
+      held: formatUsd(heldNanoUsd),
+      available: formatUsd(availableNanoUsd),
+      total_credits: formatUsd(totals.creditedNanoUsd),
+      total_usage: formatUsd(totals.chargedNanoUsd),
+    }
+  }
   app.get('/credits', request =>
-    withKey(
-      deps,
-      request.headers.authorization,
-      async ({ accountId }): Promise<z.infer<typeof CreditsSchema>> => {
-        const totals = await history.totalsOfAccount(accountId)
-        const { balanceNanoUsd, heldNanoUsd, availableNanoUsd } = ledger.snapshot(accountId)
-        return {
-          balance: formatUsd(balanceNanoUsd),
-          held: formatUsd(heldNanoUsd),
-          available: formatUsd(availableNanoUsd),
-          total_credits: formatUsd(totals.creditedNanoUsd),
-          total_usage: formatUsd(totals.chargedNanoUsd),
-        }
-      },
-    ),
+    access.withKey(request.headers.authorization, ({ accountId }) => creditsOf(accountId)),
   )
 }

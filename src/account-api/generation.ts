@@ -7,7 +7,7 @@ import type { AppliedRates, Attempt } from '../ledger/receipt.ts'
 import { exampleModel, exampleProvider } from '../wire/example.ts'
 import type { Operation } from '../wire/operation.ts'
 import { completionTokens, promptTokens, type Usage } from '../wire/usage.ts'
-import { type AccountAccess, accessRefusals, withKey } from './account-access.ts'
+import { type AccountAccess, accessRefusals } from './account-access.ts'
 import { instant, toInstant, usd, usdRate } from './fields.ts'
 import { withMarkup } from './pricing.ts'
 
@@ -35,7 +35,7 @@ const AttemptSchema = z.object({
   latency_ms: z.number(),
 })
 
-export const GenerationSchema = z.object({
+const GenerationSchema = z.object({
   id: z.string(),
   object: z.literal('generation'),
   state: z
@@ -158,16 +158,17 @@ export const getGeneration: Operation<ErrorCode> = {
 
 export const generationRoute = (
   app: FastifyInstance,
-  deps: AccountAccess & { history: History },
+  access: AccountAccess,
+  history: History,
 ): void => {
   app.get('/generation', request =>
-    withKey(deps, request.headers.authorization, async ({ accountId }) => {
+    access.withKey(request.headers.authorization, async ({ accountId }) => {
       const query = Query.safeParse(request.query)
       if (!query.success) {
         const message = 'Name one generation: GET /generation?id=gen-…'
         throw new GatewayError('invalid_request', message, { param: 'id' })
       }
-      const generation = await deps.history.findGeneration(accountId, query.data.id)
+      const generation = await history.findGeneration(accountId, query.data.id)
       // Another account's is not told from one that never was.
       if (generation === undefined)
         throw new GatewayError('not_found', 'This account has no such generation.', { param: 'id' })

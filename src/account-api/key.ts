@@ -5,13 +5,13 @@ import type { ErrorCode } from '../errors.ts'
 import type { Activity, History, Spending } from '../ledger/history.ts'
 import { formatUsd } from '../ledger/money.ts'
 import type { Operation } from '../wire/operation.ts'
-import { type AccountAccess, accessRefusals, withKey } from './account-access.ts'
+import { type AccountAccess, accessRefusals } from './account-access.ts'
 import { instant, toInstant, usd } from './fields.ts'
 
 const perPeriod = <T extends z.ZodType>(value: T) =>
   z.object({ today: value, this_week: value, this_month: value, total: value })
 
-export const KeySchema = z.object({
+const KeySchema = z.object({
   id: z.string(),
   name: z.string(),
   label: z.string().describe('The hint by which the key is recognised; the key itself is nowhere.'),
@@ -80,14 +80,9 @@ export const getKey: Operation<ErrorCode> = {
   refusals: accessRefusals,
 }
 
-export const keyRoute = (
-  app: FastifyInstance,
-  deps: AccountAccess & { history: History },
-): void => {
-  const { history, clock } = deps
+export const keyRoute = (app: FastifyInstance, access: AccountAccess, history: History): void => {
   app.get('/key', request =>
-    withKey(deps, request.headers.authorization, async key => {
-      const nowMs = clock()
+    access.withKey(request.headers.authorization, async (key, nowMs) => {
       const [spending, activity] = await Promise.all([
         history.spendingOfKey(key.id, nowMs),
         history.activityOfKey(key.id, nowMs),

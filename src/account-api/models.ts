@@ -7,7 +7,7 @@ import type { Operation } from '../wire/operation.ts'
 import { type ListedModel, ListedModelSchema } from './listed-model.ts'
 import type { ModelTexts } from './model-texts.ts'
 
-export const ModelListSchema = z.object({
+const ModelListSchema = z.object({
   object: z.literal('list'),
   data: z.array(ListedModelSchema),
 })

@@ -7,23 +7,25 @@ import type { ErrorCode } from '../errors.ts'
 import type { History } from '../ledger/history.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Operation } from '../wire/operation.ts'
-import type { AccountAccess } from './account-access.ts'
+import { AccountAccess } from './account-access.ts'
 import { creditsRoute, getCredits } from './credits.ts'
 import { generationRoute, getGeneration } from './generation.ts'
 import { getKey, keyRoute } from './key.ts'
 import { type ModelSource, ModelTexts } from './model-texts.ts'
 import { getModel, listModels, modelsRoutes } from './models.ts'
 
-export type AccountApiDeps = AccountAccess & ModelSource & { ledger: Ledger; history: History }
+export type AccountApiDeps = ConstructorParameters<typeof AccountAccess>[0] &
+  ModelSource & { ledger: Ledger; history: History }
 
 /** Made once, so that both prefixes share what is kept. */
 export const accountRoutes = (deps: AccountApiDeps): ((app: FastifyInstance) => void) => {
   const modelTexts = new ModelTexts(deps)
+  const access = new AccountAccess(deps)
   return app => {
     modelsRoutes(app, deps.catalogue, modelTexts)
-    keyRoute(app, deps)
-    creditsRoute(app, deps)
-    generationRoute(app, deps)
+    keyRoute(app, access, deps.history)
+    creditsRoute(app, access, deps)
+    generationRoute(app, access, deps.history)
   }
 }
 

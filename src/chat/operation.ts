@@ -5,12 +5,13 @@ import { ChatChunkSchema, ChatCompletionSchema } from '../wire/chat-response.ts'
 import { exampleModel, exampleProvider } from '../wire/example.ts'
 import type { Operation } from '../wire/operation.ts'
 
-const answered = {
+const answered = (object: string) => ({
   id: 'gen-01jd8m2f7x9v4h',
+  object,
   created: 1_795_183_511,
   model: exampleModel,
   provider: exampleProvider,
-}
+})
 
 const usage = {
   prompt_tokens: 11,
@@ -27,7 +28,7 @@ const usage = {
 }
 
 const event = (fields: object): string =>
-  `data: ${JSON.stringify({ ...answered, object: 'chat.completion.chunk', ...fields })}\n\n`
+  `data: ${JSON.stringify({ ...answered('chat.completion.chunk'), ...fields })}\n\n`
 
 const choice = (delta: object, finish_reason: string | null) => ({
   choices: [{ index: 0, delta, logprobs: null, finish_reason }],
@@ -87,8 +88,7 @@ export const createChatCompletion: Operation<ErrorCode> = {
     contentType: 'application/json',
     shape: { name: 'ChatCompletion', schema: ChatCompletionSchema },
     example: {
-      ...answered,
-      object: 'chat.completion',
+      ...answered('chat.completion'),
       choices: [
         {
           index: 0,

@@ -1,7 +1,7 @@
 /** The documentation as one page for people, rendered from the OpenAPI document. No script, no style of its own. */
 import { codeTabs } from './code-block.ts'
 import { baseUrlMark } from './guide.ts'
-import { type Html, html, joined, nothing } from './html.ts'
+import { Html, html, joined, nothing } from './html.ts'
 import type { ErrorRow, OpenApiDocument, OpenApiOperation } from './openapi.ts'
 import { inline, prose, type Section, sectionsOf } from './prose.ts'
 import { fieldList, fieldRow, type Schemas } from './shape-list.ts'
@@ -110,8 +110,8 @@ const renderOperation = ({ method, path, operation }: Described, schemas: Schema
 ${heading(id, summary)}
 <p class="route">${badge(method)}<code>${path}</code><span class="auth">${auth}</span></p>
 ${prose(id, description)}
-${parameters(operation, schemas)}
 ${body(operation, schemas)}
+${parameters(operation, schemas)}
 ${answers(operation, schemas)}
 </div>
 <div class="samples">${samples(method, path, operation)}</div>
@@ -143,16 +143,18 @@ const body = ({ requestBody }: OpenApiOperation, schemas: Schemas): Html => {
   return schema === undefined ? nothing : html`<h3>Body</h3>${fieldList(schema, schemas)}`
 }
 
-const answers = ({ responses }: OpenApiOperation, schemas: Schemas): Html => {
+const answers = ({ responses, requestBody }: OpenApiOperation, schemas: Schemas): Html => {
   const { 200: answer, ...refusals } = responses
   const shapes = Object.entries(answer?.content ?? {}).filter(([, { schema }]) => schema.$ref)
+  // Where there is no body, the fields of the answer are what one came for.
+  const open = new Html(requestBody === undefined ? ' open' : '')
   const title = (type: string) =>
     type === 'text/event-stream' ? 'Fields of an event' : 'Fields of the answer'
   return html`<h3>Answer</h3><p>${inline(answer?.description ?? '')}</p>
 ${joined(
   shapes.map(
     ([type, { schema }]) =>
-      html`<details class="shape"><summary>${title(type)}</summary>${fieldList(schema, schemas)}</details>`,
+      html`<details class="shape"${open}><summary>${title(type)}</summary>${fieldList(schema, schemas)}</details>`,
   ),
 )}
 ${headers(answer?.headers ?? {})}

@@ -57,6 +57,7 @@ ul li + li { margin-top: 8px; }
 
 .operation { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 480px); gap: 48px; }
 .samples { position: sticky; top: 24px; align-self: start; }
+.samples pre { max-height: max(240px, calc(50vh - 90px)); }
 .route { display: flex; flex-wrap: wrap; align-items: center; gap: 10px; margin-bottom: 18px; }
 .route > code { background: none; border: 0; padding: 0; font-size: 15px; }
 .auth { margin-left: auto; font-size: 13px; color: var(--soft); }
@@ -110,6 +111,7 @@ footer { margin-top: 48px; padding-top: 24px; border-top: 1px solid var(--line);
   main { padding: 0 40px 64px; }
   .operation { grid-template-columns: minmax(0, 1fr); gap: 16px; }
   .samples { position: static; }
+  .samples pre { max-height: 420px; }
 }
 @media (max-width: 860px) {
   html { scroll-padding-top: 72px; }

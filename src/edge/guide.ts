@@ -81,13 +81,13 @@ With \`"stream": true\` the answer comes as server-sent events: frames of \`data
 - When the balance is used up on the way, the answer ends with \`finish_reason: "length"\` and \`native_finish_reason: "insufficient_credits"\`.
 
 \`\`\`http
-data: {"id":"gen-01jd8m2f7x9v4h","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"},"logprobs":null,"finish_reason":null}], …}
+data: {"id":"gen-01jd8m2f7x9v4h", …, "choices":[{"index":0,"delta":{"content":"Hel"},"finish_reason":null}]}
 
 : tollgate
 
-data: {"id":"gen-01jd8m2f7x9v4h","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"lo!"},"logprobs":null,"finish_reason":"stop"}], …}
+data: {"id":"gen-01jd8m2f7x9v4h", …, "choices":[{"index":0,"delta":{"content":"lo!"},"finish_reason":"stop"}]}
 
-data: {"id":"gen-01jd8m2f7x9v4h","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":2,"total_tokens":13,"cost":0.000019, …}, …}
+data: {"id":"gen-01jd8m2f7x9v4h", …, "choices":[],"usage":{"total_tokens":13,"cost":0.000019, …}}
 
 data: [DONE]
 \`\`\``

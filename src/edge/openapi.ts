@@ -7,7 +7,7 @@ import { baseUrlMark, guide } from './guide.ts'
 
 export type JsonSchema = {
   readonly $ref?: string
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly description?: string
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]

@@ -17,7 +17,7 @@ export const inline = (text: string): Html =>
   )
 
 /** `The abort policy` → `the-abort-policy` */
-export const slug = (title: string): string =>
+const slug = (title: string): string =>
   title
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')

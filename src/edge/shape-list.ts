@@ -13,22 +13,32 @@ const resolved = (schema: JsonSchema, schemas: Schemas): JsonSchema => {
   return name === undefined ? schema : { ...schemas[name], ...schema }
 }
 
-const isNull = ({ type }: JsonSchema): boolean => type === 'null'
+/** A type may be a list of types. */
+const typesOf = ({ type }: JsonSchema): readonly string[] =>
+  type === undefined ? [] : typeof type === 'string' ? [type] : type
+
+const isNull = (schema: JsonSchema): boolean => typesOf(schema).includes('null')
+
+const takesNull = (schema: JsonSchema, schemas: Schemas): boolean => {
+  const { anyOf = [] } = resolved(schema, schemas)
+  return isNull(resolved(schema, schemas)) || anyOf.some(each => takesNull(each, schemas))
+}
 
 /** The alternatives of a schema, `null` left out. */
 const alternatives = (schema: JsonSchema, schemas: Schemas): JsonSchema[] => {
   const { anyOf } = resolved(schema, schemas)
   if (anyOf === undefined) return [resolved(schema, schemas)]
-  return anyOf.filter(each => !isNull(each)).flatMap(each => alternatives(each, schemas))
+  return anyOf.filter(each => each.type !== 'null').flatMap(each => alternatives(each, schemas))
 }
 
 const typeName = (schema: JsonSchema, schemas: Schemas): string =>
   [
     ...new Set(
-      alternatives(schema, schemas).map(({ type, items, const: only }) => {
-        if (only !== undefined) return JSON.stringify(only)
-        if (type !== 'array' || items === undefined) return type ?? 'any'
-        return `array of ${typeName(items, schemas)}s`
+      alternatives(schema, schemas).flatMap(each => {
+        if (each.const !== undefined) return JSON.stringify(each.const)
+        const types = typesOf(each).filter(type => type !== 'null')
+        if (types[0] === 'array' && each.items) return `array of ${typeName(each.items, schemas)}s`
+        return types.length === 0 ? 'any' : types
       }),
     ),
   ].join(' or ')
@@ -44,7 +54,9 @@ const fieldsBelow = (schema: JsonSchema, schemas: Schemas): JsonSchema | undefin
 }
 
 const valuesOf = (schema: JsonSchema, schemas: Schemas): Html => {
-  const values = alternatives(schema, schemas).flatMap(each => each.enum ?? [])
+  const values = alternatives(schema, schemas)
+    .flatMap(each => each.enum ?? [])
+    .filter(value => value !== null)
   if (values.length === 0) return nothing
   const codes = values.map(value => html`<code>${String(value)}</code>`)
   return html`<p class="values">One of ${joined(codes, ', ')}</p>`
@@ -60,8 +72,7 @@ export type Field = {
 export const fieldRow = (field: Field, schemas: Schemas, depth = 0): Html => {
   const { name, schema, required, description } = field
   const below = depth < deepest ? fieldsBelow(schema, schemas) : undefined
-  const nullable = resolved(schema, schemas).anyOf?.some(isNull) ?? false
-  return html`<div class="field"><dt><code>${name}</code> <span class="type">${typeName(schema, schemas)}${nullable ? ' or null' : ''}</span>${required ? html` <span class="required">required</span>` : nothing}</dt><dd>${description ? html`<p>${inline(description)}</p>` : nothing}${valuesOf(schema, schemas)}${
+  return html`<div class="field"><dt><code>${name}</code> <span class="type">${typeName(schema, schemas)}${takesNull(schema, schemas) ? ' or null' : ''}</span>${required ? html` <span class="required">required</span>` : nothing}</dt><dd>${description ? html`<p>${inline(description)}</p>` : nothing}${valuesOf(schema, schemas)}${
     below
       ? html`<details><summary>Fields</summary>${fieldList(below, schemas, depth + 1)}</details>`
       : nothing

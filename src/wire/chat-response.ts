@@ -16,7 +16,7 @@ const nativeFinishReason = z
   .optional()
   .describe("The provider's own word for why the answer ended.")
 
-export const UsageSchema = z
+const UsageSchema = z
   .object({
     prompt_tokens: tokens('All tokens of the prompt, cached ones included.'),
     completion_tokens: tokens('All tokens of the answer, reasoning included.'),
