@@ -72,7 +72,7 @@ const toLists = <T>(pairs: [string, T][]): Map<string, T[]> => {
 }
 
 /** A stream that has run for so long has had its checkpoint, however busy the machine. */
-const surelyCheckpointedMs = 2_500
+const surelyCheckpointedMs = 3_500
 
 export const judge = (
   sent: Sent,
