@@ -133,14 +133,16 @@ const parameters = ({ parameters: given = [] }: OpenApiOperation, schemas: Schem
     titles.map(([place, title]) => {
       const rows = given.filter(each => each.in === place)
       if (rows.length === 0) return nothing
-      return html`<h3>${title}</h3><dl>${joined(rows.map(row => fieldRow(row, schemas)))}</dl>`
+      return html`<h3>${title}</h3><dl>${joined(rows.map(row => fieldRow(row, { schemas, of: 'request' })))}</dl>`
     }),
   )
 }
 
 const body = ({ requestBody }: OpenApiOperation, schemas: Schemas): Html => {
   const schema = requestBody?.content['application/json']?.schema
-  return schema === undefined ? nothing : html`<h3>Body</h3>${fieldList(schema, schemas)}`
+  return schema === undefined
+    ? nothing
+    : html`<h3>Body</h3>${fieldList(schema, { schemas, of: 'request' })}`
 }
 
 const answers = ({ responses, requestBody }: OpenApiOperation, schemas: Schemas): Html => {
@@ -154,7 +156,7 @@ const answers = ({ responses, requestBody }: OpenApiOperation, schemas: Schemas)
 ${joined(
   shapes.map(
     ([type, { schema }]) =>
-      html`<details class="shape"${open}><summary>${title(type)}</summary>${fieldList(schema, schemas)}</details>`,
+      html`<details class="shape"${open}><summary>${title(type)}</summary>${fieldList(schema, { schemas, of: 'answer' })}</details>`,
   ),
 )}
 ${headers(answer?.headers ?? {})}

@@ -69,29 +69,36 @@ export type Field = {
   description: string | undefined
 }
 
-export const fieldRow = (field: Field, schemas: Schemas, depth = 0): Html => {
+/** What is sent must know what is required; what is read, what may be missing. */
+export type Reading = { schemas: Schemas; of: 'request' | 'answer' }
+
+const markOf = (required: boolean, { of }: Reading): Html => {
+  if (of === 'request') return required ? html` <span class="required">required</span>` : nothing
+  return required ? nothing : html` <span class="type">· may be missing</span>`
+}
+
+export const fieldRow = (field: Field, reading: Reading, depth = 0): Html => {
   const { name, schema, required, description } = field
+  const { schemas } = reading
   const below = depth < deepest ? fieldsBelow(schema, schemas) : undefined
-  return html`<div class="field"><dt><code>${name}</code> <span class="type">${typeName(schema, schemas)}${takesNull(schema, schemas) ? ' or null' : ''}</span>${required ? html` <span class="required">required</span>` : nothing}</dt><dd>${description ? html`<p>${inline(description)}</p>` : nothing}${valuesOf(schema, schemas)}${
+  return html`<div class="field"><dt><code>${name}</code> <span class="type">${typeName(schema, schemas)}${takesNull(schema, schemas) ? ' or null' : ''}</span>${markOf(required, reading)}</dt><dd>${description ? html`<p>${inline(description)}</p>` : nothing}${valuesOf(schema, schemas)}${
     below
-      ? html`<details><summary>Fields</summary>${fieldList(below, schemas, depth + 1)}</details>`
+      ? html`<details><summary>Fields</summary>${fieldList(below, reading, depth + 1)}</details>`
       : nothing
   }</dd></div>`
 }
 
-export const fieldList = (schema: JsonSchema, schemas: Schemas, depth = 0): Html => {
+const descriptionOf = (schema: JsonSchema, schemas: Schemas): string | undefined =>
+  resolved(schema, schemas).description ??
+  alternatives(schema, schemas).find(({ description }) => description)?.description
+
+export const fieldList = (schema: JsonSchema, reading: Reading, depth = 0): Html => {
+  const { schemas } = reading
   const { properties = {}, required = [] } = resolved(schema, schemas)
-  const rows = Object.entries(properties).map(([name, property]) =>
-    fieldRow(
-      {
-        name,
-        schema: property,
-        required: required.includes(name),
-        description: resolved(property, schemas).description,
-      },
-      schemas,
-      depth,
-    ),
-  )
+  const rows = Object.entries(properties).map(([name, property]) => {
+    const description = descriptionOf(property, schemas)
+    const field = { name, schema: property, required: required.includes(name), description }
+    return fieldRow(field, reading, depth)
+  })
   return html`<dl>${joined(rows)}</dl>`
 }
