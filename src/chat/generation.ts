@@ -151,7 +151,9 @@ export class Generation {
   async #settle({ error, onCommitFailure }: Ending): Promise<Settled> {
     const { ledger, hold } = this.#parts
     // Nothing delivered and nothing reported: nothing is owed, whatever the upstream may bill.
-    const owed = this.meter.delivered || this.meter.reported !== null
+    // What an upstream counted before it failed by itself is its own loss.
+    const counted = this.meter.running !== null && error !== null && exposing.has(error)
+    const owed = this.meter.delivered || this.meter.reported !== null || counted
     const metered = owed ? await this.meter.usage(this.chat) : nothingUsed
     const receipt = this.#receipt(metered, error)
     const exposed = !owed && error !== null && exposing.has(error)

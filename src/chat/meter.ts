@@ -11,6 +11,7 @@ export type MeteredUsage = { usage: Usage; estimated: boolean }
 export class Meter {
   readonly #counter: TokenCounter
   #reported: Usage | null = null
+  #running: Usage | null = null
   /** Delivered text not yet counted, by choice: the words of two choices must not run into each other. */
   #uncounted: string[] = []
   #uncountedLength = 0
@@ -32,6 +33,11 @@ export class Meter {
     return this.#reported
   }
 
+  /** Reported while the answer is under way: all of its input, not all of its output. */
+  get running(): Usage | null {
+    return this.#running
+  }
+
   /** Output so far, cheaply: exact up to the last `count`, a third of the characters since. */
   get roughOutputTokens(): number {
     return this.#counted + Math.ceil(this.#uncountedLength / 3)
@@ -46,8 +52,9 @@ export class Meter {
     return Math.ceil(this.#uncountedLength / 3)
   }
 
-  report(usage: Usage): void {
-    this.#reported = usage
+  report(usage: Usage, isRunning = false): void {
+    if (isRunning) this.#running = usage
+    else this.#reported = usage
   }
 
   /** Text of a choice that is about to go to the client. */
@@ -91,15 +98,21 @@ export class Meter {
     const texts = this.#uncounted
     const length = this.#uncountedLength
     this.#uncounted = []
-    this.#inputTokens ??= await this.#counter.count(promptText(chat))
+    if (this.#running === null) this.#inputTokens ??= await this.#counter.count(promptText(chat))
     let counted = 0
     for (const text of texts) if (text) counted += await this.#counter.count(text)
     this.#counted += counted
     this.#uncountedLength -= length
-    return {
-      usage: { tokens: { input: this.#inputTokens, output: this.#counted } },
-      estimated: true,
-    }
+    return { usage: this.#estimate(), estimated: true }
+  }
+
+  /** The upstream knows its own input; of its output it may have told less than it has delivered. */
+  #estimate(): Usage {
+    if (this.#running === null)
+      return { tokens: { input: this.#inputTokens ?? 0, output: this.#counted } }
+    const { tokens } = this.#running
+    const output = Math.max(tokens.output ?? 0, this.#counted)
+    return { ...this.#running, tokens: { ...tokens, output } }
   }
 
   #add(choice: number, text: string): void {

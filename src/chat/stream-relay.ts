@@ -134,8 +134,8 @@ export class StreamRelay implements BytesSink, Trip {
   #pass(events: StreamEvent[]): void {
     const { meter } = this.#generation
     let frames = ''
-    for (const { chunk, text, usage } of events) {
-      if (usage) meter.report(usage)
+    for (const { chunk, text, usage, running } of events) {
+      if (usage) meter.report(usage, running)
       if (text) {
         meter.observeText(text.choice, text.text)
         frames += `${this.#head}${text.json}\n\n`

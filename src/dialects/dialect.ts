@@ -29,8 +29,10 @@ export type StreamEvent = {
   chunk?: ChatChunk
   /** Instead of `chunk`, where the event is a piece of text and nothing else: the common case, already written. */
   text?: TextDelta
-  /** Running or final usage; the last one counts. */
+  /** Usage, or a later state of it; the last one counts. */
   usage?: Usage
+  /** `usage` has all of the input, but not yet all of the output: the gateway counts what it delivers. */
+  running?: true
 }
 
 export type TextDelta = {

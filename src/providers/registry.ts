@@ -1,3 +1,4 @@
+import { anthropic } from './anthropic.ts'
 import { baseten } from './baseten.ts'
 import { cerebras } from './cerebras.ts'
 import { cloudflare } from './cloudflare.ts'
@@ -32,6 +33,7 @@ import { zai } from './zai.ts'
 /** The only list of providers. A new one is a file in this folder and a line here. */
 export const providers: readonly Provider[] = [
   openai,
+  anthropic,
   mistral,
   groq,
   deepseek,

@@ -80,10 +80,11 @@ const httpStatus = (value: unknown): number | null => {
 
 type Details = { text: string; words: string; retryDelay: string | null }
 
-/** Google's `details`, and FastAPI's `detail`: lists whose entries each hold a part of the reason. */
+/** Google's `details` and FastAPI's `detail` are lists whose entries each hold a part of the reason, Anthropic's is one. */
 const readDetails = (details: unknown): Details => {
   const found: Details = { text: '', words: '', retryDelay: null }
   if (typeof details === 'string') found.text = details
+  if (isRecord(details)) found.words = textOf(details.error_code)
   if (!Array.isArray(details)) return found
   for (const entry of details.slice(0, 16)) {
     if (!isRecord(entry)) continue
@@ -142,13 +143,14 @@ const readReason = (body: unknown): Reason => {
 const badKey =
   /api_key_invalid|invalid_api_key|incorrect api key|invalid api[ -]key|api key (?:is )?(?:not valid|invalid)|unrecognizedclient/i
 const overflow =
-  /context[ _-]?(?:length|window|size)|maximum context|max context|prompt (?:is )?too long|too_many_(?:prompt_)?tokens|too many (?:input )?tokens|input is too long|input tokens exceeded|(?:input|prompt) tokens? (?:count )?.{0,40}exceeds|total length of all messages|exceed_context_size/i
+  /context[ _-]?(?:length|window|size)|maximum context|max context|prompt (?:is )?too long|too_many_(?:prompt_)?tokens|too many (?:input )?tokens|input is too long|input tokens exceeded|(?:input|prompt) tokens? (?:count )?.{0,40}exceeds|total length of all messages|exceed_context_size|exceed context limit/i
 const filtered =
   /content_filter|content_policy|content[ _]management[ _]policy|responsibleai|data_?inspection_?failed|content exists risk|safety system|flagged|moderation_blocked/i
 const unknownModel =
   /model_not_found|invalid_model|unknown_model|deploymentnotfound|model.{0,200}(?:does not exist|not found|is not a valid model|has been deprecated)|not a valid model|invalid model\b|supported api model names|model identifier is invalid|model not found/i
 const unsupported = /unsupported_(?:parameter|value)/i
-const noQuota = /insufficient_quota|insufficient_balance|insufficient balance|enforced_spend_limit/i
+const noQuota =
+  /insufficient_quota|insufficient_balance|insufficient balance|enforced_spend_limit|billing_error|credit balance is too low/i
 
 /** From the words, for statuses whose meaning the words decide. `null`: the status says it all. */
 const codeOfWords = (text: string): ProviderFailureCode | null => {
