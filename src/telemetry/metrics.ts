@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Tally } from './tally.ts'
 
 export type GenerationFacts = {
   usage: { tokens: Record<string, number | undefined> }
@@ -23,26 +24,26 @@ const commitSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 /** What Prometheus reads. Names a model, a provider, a route or a code, never a key, a person or a text. */
 export class Metrics {
   readonly #registry = new Registry()
-  readonly #requests: Counter<'route' | 'status'>
-  readonly #refusals: Counter<'code'>
+  readonly #requests: Tally<'route' | 'status'>
+  readonly #refusals: Tally<'code'>
   readonly #duration: Histogram<'route'>
   readonly #ttft: Histogram<'provider'>
-  readonly #tokens: Counter<'model' | 'class'>
-  readonly #charged: Counter<'model'>
-  readonly #attempts: Counter<'provider' | 'result'>
+  readonly #tokens: Tally<'model' | 'class'>
+  readonly #charged: Tally<'model'>
+  readonly #attempts: Tally<'provider' | 'result'>
   readonly #commit: Histogram
   readonly #commits: Counter
 
   constructor() {
     const registers = [this.#registry]
     collectDefaultMetrics({ register: this.#registry })
-    this.#requests = new Counter({
+    this.#requests = new Tally({
       name: 'tollgate_requests_total',
       help: 'Requests by route and status.',
       labelNames: ['route', 'status'],
       registers,
     })
-    this.#refusals = new Counter({
+    this.#refusals = new Tally({
       name: 'tollgate_errors_total',
       help: 'Requests refused or failed, by code of the catalogue.',
       labelNames: ['code'],
@@ -62,19 +63,19 @@ export class Metrics {
       buckets: latencySeconds,
       registers,
     })
-    this.#tokens = new Counter({
+    this.#tokens = new Tally({
       name: 'tollgate_tokens_total',
       help: 'Tokens by model and class.',
       labelNames: ['model', 'class'],
       registers,
     })
-    this.#charged = new Counter({
+    this.#charged = new Tally({
       name: 'tollgate_charged_usd_total',
       help: 'Charged, in USD, for display: the ledger has the exact sum.',
       labelNames: ['model'],
       registers,
     })
-    this.#attempts = new Counter({
+    this.#attempts = new Tally({
       name: 'tollgate_upstream_attempts_total',
       help: 'Calls to providers by result (ok, or a code of the catalogue).',
       labelNames: ['provider', 'result'],
@@ -123,24 +124,23 @@ export class Metrics {
   }
 
   observeRequest(route: string, status: number, code: string | null, durationMs: number): void {
-    this.#requests.inc({ route, status })
+    this.#requests.add(`${route} ${status}`, () => ({ route, status: String(status) }))
     this.#duration.observe({ route }, durationMs / 1_000)
-    if (code) this.#refusals.inc({ code })
+    if (code) this.#refusals.add(code, () => ({ code }))
   }
 
-  observeGeneration(
-    model: string,
-    provider: string,
-    { usage, chargeNanoUsd, ttftMs, attempts }: GenerationFacts,
-  ): void {
+  observeGeneration(model: string, provider: string, facts: GenerationFacts): void {
+    const { usage, chargeNanoUsd, ttftMs, attempts } = facts
     for (const name in usage.tokens) {
       const count = usage.tokens[name]
-      if (count) this.#tokens.inc({ model, class: name }, count)
+      if (count) this.#tokens.add(`${name} ${model}`, () => ({ model, class: name }), count)
     }
-    if (chargeNanoUsd > 0n) this.#charged.inc({ model }, Number(chargeNanoUsd) / 1e9)
+    if (chargeNanoUsd > 0n) this.#charged.add(model, () => ({ model }), Number(chargeNanoUsd) / 1e9)
     if (ttftMs !== null) this.#ttft.observe({ provider }, ttftMs / 1_000)
-    for (const attempt of attempts)
-      this.#attempts.inc({ provider: attempt.provider, result: attempt.error ?? 'ok' })
+    for (const { provider: tried, error } of attempts) {
+      const result = error ?? 'ok'
+      this.#attempts.add(`${tried} ${result}`, () => ({ provider: tried, result }))
+    }
   }
 
   observeCommit(durationMs: number, settles: number): void {
