@@ -78,7 +78,7 @@ const withBooks = async <Result>(
 }
 
 /** Else a command in the wrong folder would make an empty database there, and answer from it. */
-export const requireDatabase = (databasePath: string): void => {
+const requireDatabase = (databasePath: string): void => {
   if (existsSync(databasePath)) return
   const message = `There is no database at ${databasePath}. \`tollgate account create\` or \`tollgate serve\` makes one; DATABASE_URL says where.`
   throw new CommandError('no_database', message)

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Books, openBooks } from '../../src/books.ts'
 import { type Control, controlPathFor, openControl } from '../../src/cli/control.ts'
 import { type Tollgate, tollgateIn } from './tollgate.ts'
+
+// Each command is a process of its own, and a machine may be busy.
+vi.setConfig({ testTimeout: 60_000 })
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 

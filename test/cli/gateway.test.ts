@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startTestGateway, type TestGateway } from '../harness.ts'
 import { type Tollgate, tollgateIn } from './tollgate.ts'
+
+// Each command is a process of its own, and a machine may be busy.
+vi.setConfig({ testTimeout: 60_000 })
 
 let served: TestGateway
 let tollgate: Tollgate

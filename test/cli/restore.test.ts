@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openBooks } from '../../src/books.ts'
 import { controlPathFor, openControl } from '../../src/cli/control.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { loadSqlite } from '../../src/db/sqlite.ts'
 import { type Tollgate, tollgateIn } from './tollgate.ts'
+
+// Each command is a process of its own, and a machine may be busy.
+vi.setConfig({ testTimeout: 60_000 })
 
 let tollgate: Tollgate
 let id: string
@@ -84,21 +87,22 @@ describe('a restore', () => {
 
   test('is refused where the copy is none of ours, damaged or dishonest', async () => {
     const bad = join(tollgate.folder, 'bad.db')
+    const notOurs = expect.stringContaining('no database of Tollgate')
     const tryIt = () => tollgate.refusal('restore', bad)
     expect(await tryIt()).toMatchObject({
       code: 'not_restorable',
       message: expect.stringContaining('no such file'),
     })
-    writeFileSync(bad, '')
-    expect(await tryIt()).toMatchObject({ code: 'not_restorable' })
-    writeFileSync(bad, 'no database at all')
-    expect(await tryIt()).toMatchObject({ code: 'not_restorable' })
+    for (const content of ['', 'no database at all']) {
+      writeFileSync(bad, content)
+      expect(await tryIt()).toMatchObject({ message: notOurs })
+    }
     writeFileSync(bad, readFileSync(copy))
     await tamper(bad, 'UPDATE accounts SET balance_nano_usd = 9000000000')
     expect(await tryIt()).toMatchObject({ code: 'not_restorable' })
     writeFileSync(bad, readFileSync(copy))
-    await tamper(bad, 'UPDATE api_keys SET usage_nano_usd = 1; DELETE FROM migrations')
-    expect(await tryIt()).toMatchObject({ code: 'not_restorable' })
+    await tamper(bad, 'DELETE FROM migrations')
+    expect(await tryIt()).toMatchObject({ message: notOurs })
     expect(await balance()).toBe('8')
     expect(
       readdirSync(join(tollgate.folder, 'data')).filter(name => /restore|replaced/.test(name)),
