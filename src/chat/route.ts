@@ -7,6 +7,7 @@ import type { Caller } from '../ledger/receipt.ts'
 import type { Catalogue } from '../models/catalogue.ts'
 import { type AdmitDeps, admit } from './admit.ts'
 import { Client } from './client.ts'
+import { conceal } from './conceal.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { Generation } from './generation.ts'
 import type { InFlight } from './in-flight.ts'
@@ -65,7 +66,10 @@ export const chatRoute = (app: FastifyInstance, deps: ChatDeps): void => {
       const call = await dispatcher.dispatch(generation, client, relay)
       return await relay.run(call)
     } catch (thrown) {
-      if (!client.gone) return await relay.fail(toGatewayError(thrown))
+      if (!client.gone) {
+        const { apiKeys } = generation.model.provider
+        return await relay.fail(conceal(toGatewayError(thrown), apiKeys))
+      }
       await generation.settle({ error: 'client_closed_request', onCommitFailure: 'keep' })
       // Nobody is there to be answered.
       reply.hijack()
