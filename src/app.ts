@@ -88,6 +88,8 @@ export const buildApp = async (deps: AppDeps): Promise<{ app: FastifyInstance }>
     await app.register(cors, {
       origin: origins === '*' ? '*' : [...origins],
       exposedHeaders: exposed,
+      // Its refusal of an OPTIONS that is no preflight would be plain text.
+      strictPreflight: false,
       maxAge: 600,
     })
   }
@@ -126,7 +128,16 @@ const trusted = (proxies: AppSettings['trustProxy']) =>
   typeof proxies === 'number' ? (_address: string, hop: number) => hop < proxies : proxies
 
 /** What a page of another origin may read of an answer. */
-const exposed = ['x-request-id', 'x-generation-id', 'x-max-tokens-capped', 'retry-after']
+const exposed = [
+  'x-request-id',
+  'x-generation-id',
+  'x-max-tokens-capped',
+  'retry-after',
+  'x-should-retry',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+]
 
 const methodsAt = (app: FastifyInstance, url: string): string[] => {
   const path = (url.split('?', 1)[0] ?? '').replace(/(?<=^(\/v1)?\/models\/).+/, '*')

@@ -192,7 +192,7 @@ describe('headers', () => {
       'cache-control': 'private, no-store',
       'x-generation-id': expect.stringMatching(/^gen-/),
       'access-control-allow-origin': 'https://app.example.com',
-      'access-control-expose-headers': expect.stringContaining('x-generation-id'),
+      'access-control-expose-headers': expect.stringMatching(/x-generation-id.*x-should-retry/),
       vary: 'Origin',
     })
   })
@@ -211,6 +211,8 @@ describe('headers', () => {
     })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization')
+    const plain = await fetch(`${at.url}/v1/chat/completions`, { method: 'OPTIONS' })
+    expect([plain.status, await plain.text()]).toEqual([204, ''])
   })
 })
 
