@@ -9,6 +9,8 @@ import type { ChatDeps } from './chat/route.ts'
 import { TokenCounter } from './chat/token-counter.ts'
 import { controlPathFor, openControl } from './cli/control.ts'
 import type { Config, Environment } from './config.ts'
+import { AccessTokens } from './egress/access-tokens.ts'
+import { GuardedFetcher } from './egress/guarded-fetcher.ts'
 import { Upstreams } from './egress/upstreams.ts'
 import { GatewayError } from './errors.ts'
 import { generationIds } from './ledger/generation-id.ts'
@@ -48,6 +50,7 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
   const { ledger, accounts, keyRing } = books
   const catalogue = new StockCatalogue(stockOf(config, env, prices))
   const upstreams = new Upstreams({ connections: config.maxConcurrentRequests })
+  const fetcher = new GuardedFetcher()
   const tokenCounter = new TokenCounter()
   const clock = Date.now
   const inFlight = new InFlight(
@@ -67,7 +70,7 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
     accounts,
     keyRing,
     catalogue: () => catalogue,
-    dispatcher: new Dispatcher(upstreams),
+    dispatcher: new Dispatcher({ upstreams, fetcher, tokens: new AccessTokens(upstreams, clock) }),
     tokenCounter,
     inFlight,
     nextGenerationId: generationIds(clock, randomBytes),
@@ -100,7 +103,7 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
     await drain(app, inFlight, config.drainTimeoutMs)
     await control.close()
     await app.close()
-    await Promise.all([upstreams.close(), tokenCounter.close()])
+    await Promise.all([upstreams.close(), fetcher.close(), tokenCounter.close()])
     inFlight.close()
     await books.close()
   }

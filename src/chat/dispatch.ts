@@ -1,4 +1,6 @@
 import type { Dialect, RenderedRequest, RenderTarget } from '../dialects/dialect.ts'
+import type { AccessTokens } from '../egress/access-tokens.ts'
+import type { GuardedFetcher } from '../egress/guarded-fetcher.ts'
 import type { UpstreamCall } from '../egress/upstream-call.ts'
 import type { Upstreams } from '../egress/upstreams.ts'
 import { GatewayError } from '../errors.ts'
@@ -7,6 +9,7 @@ import type { ChatRequest } from '../wire/chat.ts'
 import type { Client } from './client.ts'
 import type { Generation } from './generation.ts'
 import type { Trip } from './in-flight.ts'
+import { findMedia, inlineMedia, type Place } from './inline-media.ts'
 
 /** Never seen by anybody: the client it would be told to is the one that left. */
 const clientLeft = new GatewayError('invalid_request', 'The client closed the connection.')
@@ -14,15 +17,29 @@ const clientLeft = new GatewayError('invalid_request', 'The client closed the co
 /** An error answer is read this far; the rest is of no use. */
 const errorBodyLimitBytes = 64 * 1024
 
+type Headers = Record<string, string>
+
 /** Credentials of each provider as headers, made once, and whose turn it is. */
-type Turn = { headers: Record<string, string>[]; next: number }
+type Turn = { headers: Headers[]; next: number }
+
+/** What a request goes out with, and what to do should its credential be refused. */
+type Prepared = { chat: ChatRequest; headers: Headers; onRefused: () => void }
+
+/** Compression would make chunks wait for each other, and unpacking is an attack surface. */
+const commonHeaders = { 'content-type': 'application/json', 'accept-encoding': 'identity' }
+
+export type DispatchDeps = { upstreams: Upstreams; tokens: AccessTokens; fetcher: GuardedFetcher }
 
 export class Dispatcher {
   readonly #upstreams: Upstreams
+  readonly #tokens: AccessTokens
+  readonly #fetcher: GuardedFetcher
   readonly #turns = new WeakMap<ConfiguredProvider, Turn>()
 
-  constructor(upstreams: Upstreams) {
+  constructor({ upstreams, tokens, fetcher }: DispatchDeps) {
     this.#upstreams = upstreams
+    this.#tokens = tokens
+    this.#fetcher = fetcher
   }
 
   /**
@@ -34,7 +51,9 @@ export class Dispatcher {
     const { model } = generation
     const { provider } = model.provider
     const startedMs = generation.elapsedMs
-    const call = this.#send(generation)
+    const preparing = this.#prepare(generation, client)
+    const prepared = preparing instanceof Promise ? await preparing : preparing
+    const call = this.#send(generation, prepared)
     trip.follow(call)
     client.onGone = () => call.abort(clientLeft)
     if (client.gone) client.onGone()
@@ -54,6 +73,7 @@ export class Dispatcher {
         note(status, null)
         return call
       }
+      if (status === 401) prepared.onRefused()
       const body = await call.readWhole(errorBodyLimitBytes).catch(() => '')
       throw provider.dialect.parseError(status, head.headers, body)
     } catch (error) {
@@ -62,7 +82,43 @@ export class Dispatcher {
     }
   }
 
-  #send({ model, chat, outputCap }: Generation): UpstreamCall {
+  /** Most requests are ready at once; some wait for a token, or for what their URLs name. */
+  #prepare({ model, chat }: Generation, client: Client): Prepared | Promise<Prepared> {
+    const { dialect, exchange } = model.provider.provider
+    const media = dialect.inlinesMedia ? findMedia(chat, dialect.inlinesMedia) : []
+    const { headers, credential } = this.#nextCredential(model.provider)
+    if (!exchange) {
+      const prepared = { chat, headers, onRefused: nothing }
+      return media.length === 0 ? prepared : this.#inline(prepared, media, client)
+    }
+    const token = this.#tokens.get(exchange, credential)
+    const onRefused = () => this.#tokens.discard(exchange, credential)
+    const authorized = (usable: string): Prepared => ({
+      chat,
+      headers: { ...commonHeaders, ...model.provider.provider.authorize(usable) },
+      onRefused,
+    })
+    if (typeof token === 'string' && media.length === 0) return authorized(token)
+    return this.#inline(Promise.resolve(token).then(authorized), media, client)
+  }
+
+  async #inline(
+    preparing: Prepared | Promise<Prepared>,
+    media: readonly Place[],
+    client: Client,
+  ): Promise<Prepared> {
+    const leaving = new AbortController()
+    client.onGone = () => leaving.abort()
+    const prepared = await preparing
+    const chat =
+      media.length === 0
+        ? prepared.chat
+        : await inlineMedia(prepared.chat, media, this.#fetcher, leaving.signal)
+    if (client.gone) throw clientLeft
+    return { ...prepared, chat }
+  }
+
+  #send({ model, outputCap }: Generation, { chat, headers }: Prepared): UpstreamCall {
     const { provider, origin, basePath, timeouts } = model.provider
     const rendered = render(provider.dialect, chat, {
       upstreamModel: model.upstreamModel,
@@ -71,9 +127,7 @@ export class Dispatcher {
     return this.#upstreams.send({
       origin,
       path: basePath + rendered.path,
-      headers: rendered.headers
-        ? { ...this.#credential(model.provider), ...rendered.headers }
-        : this.#credential(model.provider),
+      headers: rendered.headers ? { ...headers, ...rendered.headers } : headers,
       body: rendered.body,
       connectTimeoutMs: timeouts.connectMs,
       headTimeoutMs: chat.stream ? timeouts.firstByteMs : timeouts.wholeFirstByteMs,
@@ -82,21 +136,20 @@ export class Dispatcher {
     })
   }
 
-  #credential(configured: ConfiguredProvider): Record<string, string> {
+  #nextCredential(configured: ConfiguredProvider): { headers: Headers; credential: string } {
+    const { provider, apiKeys } = configured
     let turn = this.#turns.get(configured)
     if (!turn) {
-      const { provider, apiKeys } = configured
-      // Compression would make chunks wait for each other, and unpacking is an attack surface.
-      const common = { 'content-type': 'application/json', 'accept-encoding': 'identity' }
       const credentials = apiKeys.length > 0 ? apiKeys.map(key => provider.authorize(key)) : [{}]
-      turn = { headers: credentials.map(credential => ({ ...common, ...credential })), next: 0 }
+      turn = { headers: credentials.map(one => ({ ...commonHeaders, ...one })), next: 0 }
       this.#turns.set(configured, turn)
     }
-    const headers = turn.headers[turn.next % turn.headers.length] ?? {}
-    turn.next++
-    return headers
+    const at = turn.next++ % turn.headers.length
+    return { headers: turn.headers[at] ?? {}, credential: apiKeys[at] ?? '' }
   }
 }
+
+const nothing = () => {}
 
 /** Values nested so deep can be read but not written: `JSON.stringify` recurses, `JSON.parse` does not. */
 const render = (dialect: Dialect, chat: ChatRequest, target: RenderTarget): RenderedRequest => {

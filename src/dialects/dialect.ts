@@ -65,6 +65,11 @@ export interface StreamReader {
 /** A wire format, wherever it is spoken. Pure: no clock, no network, no environment. */
 export interface Dialect {
   readonly id: string
+  /**
+   * Images and files must come as bytes: before a request is rendered, http(s) URLs in it (those for which the function
+   * says so) are fetched and replaced by data URIs.
+   */
+  readonly inlinesMedia?: true | ((url: string) => boolean)
   /** Raises `unsupported_parameter` for a field that this format can't honour and that changes the answer. */
   renderRequest(chat: ChatRequest, target: RenderTarget): RenderedRequest
   /** `body` is the upstream's whole 2xx answer. Raises `provider_invalid_response`. */

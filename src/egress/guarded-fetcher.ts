@@ -110,7 +110,7 @@ export class GuardedFetcher {
         if (statusCode < 300 || statusCode >= 400 || location === '')
           return await this.#read(statusCode, headers, body)
         if (redirects === maxRedirects) throw new FetchRefused('it redirects too often')
-        url = this.#check(location, url)
+        url = this.#check(location, url.href)
       } finally {
         body.on('error', ignore).destroy()
       }
@@ -118,7 +118,7 @@ export class GuardedFetcher {
   }
 
   /** A literal address is connected to without a look-up, so it is checked here. */
-  #check(text: string, base?: URL): URL {
+  #check(text: string, base?: string): URL {
     if (text.length > maxUrlLength || !URL.canParse(text, base))
       throw new FetchRefused('it is not a URL')
     const url = new URL(text, base)

@@ -16,8 +16,10 @@ export interface Provider {
   readonly dialect: Dialect
   /** The setting that holds the credential, or `null` where none is needed (a server on one's own machine). */
   readonly apiKeyEnv: string | null
-  /** Headers that carry the credential. */
+  /** Headers that carry the credential; where it is exchanged, the token that it was exchanged for. */
   authorize(apiKey: string): Record<string, string>
+  /** How a credential is turned into a token that lives for a while. */
+  readonly exchange?: TokenExchange
   /** Where its models and prices are published. Without, it sells what the operator's file prices. */
   readonly priceSources?: readonly PriceSource[]
   /** Models that this file itself prices. */
@@ -25,6 +27,16 @@ export interface Provider {
   /** Answers in this process instead of over the network (the demo). */
   readonly answerInProcess?: InProcessAnswer
 }
+
+/** A pure description: who makes the call, and keeps the token until it expires, is not its business. */
+export type TokenExchange = {
+  /** The POST that asks for a token; `null` for a credential that is sent as it is. Throws where it is unusable. */
+  request(credential: string, nowMs: number): TokenRequest | null
+  /** Reads a 2xx answer. Throws where it holds no token. */
+  parse(body: string): { token: string; expiresInS: number }
+}
+
+export type TokenRequest = { url: string; headers: Record<string, string>; body: string }
 
 /** An upstream that lives in this process: takes the rendered body, yields the bytes of an answer. */
 export type InProcessAnswer = (
