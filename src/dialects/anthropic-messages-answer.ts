@@ -1,9 +1,9 @@
 /** What Anthropic's answers, whole or streamed, have in common, and how a whole one is read. */
 import type { AnswerMessage, FinishReason } from '../wire/chat.ts'
 import { type Fields, fieldsOf, isFields, textOf } from '../wire/fields.ts'
-import { reasoningFormat } from './anthropic-messages-thinking.ts'
-import { jsonToolName } from './anthropic-messages-tools.ts'
+import { jsonToolName } from './answer-format.ts'
 import { AnthropicUsage } from './anthropic-messages-usage.ts'
+import { reasoningFormat } from './claude-thinking.ts'
 import type { ParsedAnswer } from './dialect.ts'
 import { inBandFailure, invalidResponse } from './failure.ts'
 

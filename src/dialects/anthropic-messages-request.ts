@@ -1,24 +1,19 @@
 /** From the hub's request to Anthropic's: https://platform.claude.com/docs/en/api/messages (2026-11). */
 import type { ChatRequest } from '../wire/chat.ts'
-import { type Fields, fieldsOf, isSet, textOf } from '../wire/fields.ts'
+import { type Fields, fieldsOf, textOf } from '../wire/fields.ts'
 import { isBlank } from './anthropic-messages-content.ts'
-import { type ClaudeTraits, claudeTraits } from './anthropic-messages-models.ts'
-import { askedThinking, type Thinking } from './anthropic-messages-thinking.ts'
 import { renderTools, type ToolFields } from './anthropic-messages-tools.ts'
 import { renderConversation, type Turn } from './anthropic-messages-turns.ts'
+import { type ClaudeTraits, claudeTraits } from './claude-models.ts'
+import { askedThinking, type Thinking } from './claude-thinking.ts'
 import type { RenderedRequest, RenderTarget } from './dialect.ts'
 import { unsupported } from './failure.ts'
+import { knownFields, refuseUnknown } from './request-fields.ts'
 
 type Body = Record<string, unknown>
 
-/** Ours, or read below. */
+/** Read below. */
 const read = [
-  'model',
-  'models',
-  'provider',
-  'usage',
-  'stream',
-  'stream_options',
   'messages',
   'max_tokens',
   'max_completion_tokens',
@@ -37,56 +32,9 @@ const read = [
   'safety_identifier',
   'metadata',
   'cache_control',
-  'service_tier',
 ]
 
-/**
- * Left out. They guide chance, speed or bookkeeping, and the answer is the same kind of answer without them:
- *
- * | fields | why |
- * |---|---|
- * | `seed`, penalties, `min_p`, `top_a` | no such sampling here |
- * | `prediction`, `prompt_cache_*` | speed; caching is asked for by `cache_control` |
- * | `verbosity` | a wish about length |
- * | `store`, `session_id`, `transforms`, `route` | kept or done by others |
- * | `include_reasoning` | reasoning always comes; `reasoning.exclude` hides it |
- * | `metadata` save `user_id`; `name` of a message | no place for them |
- * | `service_tier` | only the default is sold |
- */
-const hints = [
-  'seed',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'min_p',
-  'top_a',
-  'prediction',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'verbosity',
-  'store',
-  'session_id',
-  'transforms',
-  'route',
-  'include_reasoning',
-]
-
-const known = new Set([...read, ...hints])
-
-const isHarmless = (field: string, value: unknown): boolean => {
-  if (!isSet(value)) return true
-  if (field === 'n') return value === 1
-  if (field === 'modalities') return Array.isArray(value) && value.every(one => one === 'text')
-  if (field === 'top_logprobs') return value === 0
-  return typeof value === 'object' && Object.keys(value ?? {}).length === 0
-}
-
-const refuseUnknown = (chat: ChatRequest): void => {
-  for (const field in chat)
-    if (!known.has(field) && !isHarmless(field, chat[field]))
-      throw unsupported(field, `The provider does not support \`${field}\`.`)
-}
+const known = knownFields(read)
 
 const maxTokensOf = (chat: ChatRequest, most: number | null, traits: ClaudeTraits): number =>
   Math.min(
@@ -146,7 +94,7 @@ const outputConfig = (effort: string | null, format: Fields | undefined): Body =
 const headers = { 'anthropic-version': '2023-06-01' }
 
 export const renderRequest = (chat: ChatRequest, target: RenderTarget): RenderedRequest => {
-  refuseUnknown(chat)
+  refuseUnknown(chat, known)
   const traits = claudeTraits(target.upstreamModel)
   const max_tokens = maxTokensOf(chat, target.maxOutputTokens, traits)
   const { system, turns } = renderConversation(chat.messages)

@@ -1,48 +1,18 @@
 /** Tools, the choice among them, and the tool by which a model that can't be held to JSON otherwise is made to write it. */
 import type { ChatRequest } from '../wire/chat.ts'
-import { type Fields, fieldsOf, isFields, textOf } from '../wire/fields.ts'
+import { type Fields, fieldsOf, textOf } from '../wire/fields.ts'
+import { jsonToolName, readAnswerFormat } from './answer-format.ts'
 import { type Block, withCacheControl } from './anthropic-messages-content.ts'
-import type { ClaudeTraits } from './anthropic-messages-models.ts'
-import { strictSchema } from './anthropic-messages-schema.ts'
+import type { ClaudeTraits } from './claude-models.ts'
+import { strictSchema } from './claude-schema.ts'
 import { unsupported } from './failure.ts'
-
-/** Ours alone: what is written into this tool is the answer's text. */
-export const jsonToolName = 'tollgate_json_answer'
+import { inputSchema, readToolChoice, type ToolChoice } from './function-tools.ts'
 
 export type ToolFields = {
   tools?: Fields[]
   tool_choice?: Fields
   /** Output format by schema, where the model takes one. */
   format?: Fields
-}
-
-type ToolChoice = {
-  mode: 'auto' | 'any' | 'none' | 'tool'
-  name?: string
-  only?: ReadonlySet<string>
-}
-
-const nameOf = (choice: unknown): string => textOf(fieldsOf(fieldsOf(choice).function).name)
-
-const readChoice = (choice: unknown): ToolChoice => {
-  if (choice === null || choice === undefined || choice === 'auto') return { mode: 'auto' }
-  if (choice === 'none') return { mode: 'none' }
-  if (choice === 'required' || choice === 'any') return { mode: 'any' }
-  const { type, allowed_tools: allowed } = fieldsOf(choice)
-  if (type === 'function' && nameOf(choice) !== '') return { mode: 'tool', name: nameOf(choice) }
-  const { mode, tools } = fieldsOf(allowed)
-  if (type === 'allowed_tools' && Array.isArray(tools))
-    return { mode: mode === 'required' ? 'any' : 'auto', only: new Set(tools.map(nameOf)) }
-  throw unsupported(
-    'tool_choice',
-    'The provider takes auto, none, required, or a function by name.',
-  )
-}
-
-/** The API wants an object at the root, and a schema where the tool takes nothing. */
-const inputSchema = (parameters: unknown): Fields => {
-  if (!isFields(parameters)) return { type: 'object', properties: {} }
-  return parameters.type === undefined ? { type: 'object', ...parameters } : parameters
 }
 
 const renderTool = (tool: Fields, at: number, traits: ClaudeTraits): Fields => {
@@ -76,17 +46,6 @@ const renderChoice = (
   return choice
 }
 
-/** What `response_format` wants: a schema, any JSON, or `null` for text. */
-const readFormat = (format: ChatRequest['response_format']): Fields | 'json' | null => {
-  if (!format || format.type === 'text') return null
-  if (format.type === 'json_object') return 'json'
-  const { schema, description } = fieldsOf(format.json_schema)
-  if (format.type !== 'json_schema')
-    throw unsupported('response_format.type', 'Ask for text, json_object or json_schema.')
-  if (!isFields(schema)) return 'json'
-  return textOf(description) !== '' ? { description, ...schema } : schema
-}
-
 /** The model answers by a call of this tool, or of the client's own tools where it has any. */
 const addJsonTool = (into: ToolFields, schema: Fields | null, traits: ClaudeTraits): void => {
   if (into.tool_choice?.type === 'any' || into.tool_choice?.type === 'tool') return
@@ -110,7 +69,7 @@ const addJsonTool = (into: ToolFields, schema: Fields | null, traits: ClaudeTrai
 /** Raises `unsupported_parameter`. */
 export const renderTools = (chat: ChatRequest, traits: ClaudeTraits): ToolFields => {
   const rendered: ToolFields = {}
-  const choice = readChoice(chat.tool_choice)
+  const choice = readToolChoice(chat.tool_choice)
   const tools = (chat.tools ?? [])
     .map((tool, i) => renderTool(tool, i, traits))
     .filter(({ name }) => choice.only?.has(textOf(name)) !== false)
@@ -120,7 +79,7 @@ export const renderTools = (chat: ChatRequest, traits: ClaudeTraits): ToolFields
     if (choice.mode !== 'auto' || chat.tool_choice === 'auto' || chat.parallel_tool_calls === false)
       rendered.tool_choice = renderChoice(choice, chat.parallel_tool_calls, traits)
   }
-  const format = readFormat(chat.response_format)
+  const format = readAnswerFormat(chat.response_format)
   if (format === null) return rendered
   if (format !== 'json' && traits.takesSchema)
     rendered.format = { type: 'json_schema', schema: strictSchema(format) }

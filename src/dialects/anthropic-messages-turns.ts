@@ -6,14 +6,10 @@
 import { GatewayError } from '../errors.ts'
 import type { ChatRequest } from '../wire/chat.ts'
 import { fieldsOf, isFields, textOf } from '../wire/fields.ts'
-import {
-  type Block,
-  isBlank,
-  renderContent,
-  withCacheControl,
-} from './anthropic-messages-content.ts'
-import { thinkingBlocks } from './anthropic-messages-thinking.ts'
+import { type Block, renderContent, withCacheControl } from './anthropic-messages-content.ts'
+import { thinkingBlocks } from './claude-thinking.ts'
 import { unsupported } from './failure.ts'
+import { toolInput } from './function-tools.ts'
 
 type Message = ChatRequest['messages'][number]
 type ToolCall = NonNullable<Message['tool_calls']>[number]
@@ -34,29 +30,10 @@ const lastTurn = (turns: Turn[], role: Turn['role']): Turn => {
   return turn
 }
 
-const toolInput = (call: ToolCall, param: string): unknown => {
-  const text = call.function?.arguments ?? ''
-  if (isBlank(text)) return {}
-  try {
-    const input: unknown = JSON.parse(text)
-    if (isFields(input)) return input
-    if (input === null) return {}
-  } catch {
-    // Refused below, like what is JSON and no object.
-  }
-  throw new GatewayError(
-    'invalid_request',
-    `${param} must be a JSON object, written as a string.`,
-    {
-      param,
-    },
-  )
-}
-
 const toolUse = (call: ToolCall, param: string): Block => {
   if (call.function === undefined)
     throw unsupported(param, 'The provider takes only calls of functions.')
-  const input = toolInput(call, `${param}.function.arguments`)
+  const input = toolInput(call.function.arguments, `${param}.function.arguments`)
   const block = { type: 'tool_use', id: toolUseId(call.id), name: call.function.name, input }
   return withCacheControl(block, call)
 }

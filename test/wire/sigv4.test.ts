@@ -7,7 +7,6 @@ import { encodeStrictly, signAws } from '../../src/wire/sigv4.ts'
 const credential = {
   accessKeyId: 'AKIDEXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
-  sessionToken: null,
 }
 const nowMs = Date.UTC(2026, 10, 21, 9, 5, 7, 321)
 
@@ -122,7 +121,7 @@ test('a signature covers the body, the path, the time and the type', () => {
   const sign = (change: object, atMs = nowMs) =>
     signAws(
       { method: 'POST', url: `${base}/a`, headers: json, body: 'b', ...change },
-      credential,
+      { ...credential, sessionToken: null },
       'us-east-1',
       'bedrock',
       atMs,

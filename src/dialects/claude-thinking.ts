@@ -1,21 +1,27 @@
 /**
- * Reasoning, both ways: how much of it is asked for, and the blocks of earlier turns that must come back unchanged.
+ * Claude's reasoning, both ways, wherever it is served: how much of it is asked for, and the blocks of earlier turns
+ * that must come back unchanged.
  * `reasoning_details` are spelt as OpenRouter does: https://openrouter.ai/docs/use-cases/reasoning-tokens (2026-11).
  */
 import type { ChatRequest } from '../wire/chat.ts'
 import { type Fields, fieldsOf, isFields, textOf } from '../wire/fields.ts'
-import type { Block } from './anthropic-messages-content.ts'
-import type { ClaudeTraits } from './anthropic-messages-models.ts'
+import type { ClaudeTraits } from './claude-models.ts'
 import { unsupported } from './failure.ts'
 
 /** Names whose blocks these are: another provider's signature would be refused. */
 export const reasoningFormat = 'anthropic-claude-v1'
 
+/** As Anthropic spells it. Signatures of one platform that serves Claude are good on the others. */
+export type ThinkingBlock =
+  | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'redacted_thinking'; data: string }
+
 const isOurs = (format: unknown): boolean => textOf(format).startsWith(reasoningFormat)
 
-const asBlock = (detail: Fields): Block | null => {
-  if (detail.type === 'reasoning.encrypted' && isOurs(detail.format) && textOf(detail.data) !== '')
-    return { type: 'redacted_thinking', data: detail.data }
+const asBlock = (detail: Fields): ThinkingBlock | null => {
+  const data = textOf(detail.data)
+  if (detail.type === 'reasoning.encrypted' && isOurs(detail.format) && data !== '')
+    return { type: 'redacted_thinking', data }
   if (detail.type !== 'reasoning.text' || typeof detail.signature !== 'string') return null
   if (detail.format !== undefined && detail.format !== null && !isOurs(detail.format)) return null
   return { type: 'thinking', thinking: textOf(detail.text), signature: detail.signature }
@@ -25,9 +31,9 @@ const asBlock = (detail: Fields): Block | null => {
  * An assistant message's `reasoning_details` as the blocks that they were. A client may send them as they were streamed:
  * pieces of one `index` are one block. What has no signature, or another provider's, can't be replayed and is left out.
  */
-export const thinkingBlocks = (details: unknown): Block[] => {
+export const thinkingBlocks = (details: unknown): ThinkingBlock[] => {
   if (!Array.isArray(details)) return []
-  const blocks: Block[] = []
+  const blocks: ThinkingBlock[] = []
   let open: Record<string, unknown> | null = null
   const close = (): void => {
     const block = open && asBlock(open)
