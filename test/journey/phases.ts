@@ -31,8 +31,6 @@ export type AtKill = {
   phase: Phase
   /** Tokens that the upstream had handed to its socket: nobody can have been given more. */
   tokensProduced: number
-  /** How long the stream had run. */
-  ageMs: number
 }
 
 /** Taken in the tick of the kill. */
@@ -40,13 +38,11 @@ export const standing = (
   load: Load,
   received: ReadonlyMap<string, ReceivedRequest>,
 ): Map<string, AtKill> => {
-  const atMs = now()
   return new Map(
     load.sent.map(sent => {
       const upstream = received.get(sent.id)
-      const { tokensProduced = 0, firstTokenAt = null } = upstream ?? {}
-      const ageMs = firstTokenAt === null ? 0 : atMs - firstTokenAt
-      return [sent.id, { phase: phaseOf(sent, upstream), tokensProduced, ageMs }]
+      const { tokensProduced = 0 } = upstream ?? {}
+      return [sent.id, { phase: phaseOf(sent, upstream), tokensProduced }]
     }),
   )
 }

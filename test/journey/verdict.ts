@@ -6,7 +6,7 @@ import type { Sent } from './load.ts'
 import type { AtKill } from './phases.ts'
 
 /** `null`: as it must be. */
-export type Verdict = 'lost' | 'double' | 'above evidence' | 'no evidence' | null
+export type Verdict = 'lost' | 'double' | 'above evidence' | null
 
 export const priceOf = (inputTokens: number, outputTokens: number): bigint =>
   BigInt(inputTokens) * testModel.inputNanoUsd + BigInt(outputTokens) * testModel.outputNanoUsd
@@ -71,13 +71,10 @@ const toLists = <T>(pairs: [string, T][]): Map<string, T[]> => {
   return lists
 }
 
-/** A stream that has run for so long has had its checkpoint, however busy the machine. */
-const surelyCheckpointedMs = 3_500
-
 export const judge = (
   sent: Sent,
   received: readonly ReceivedRequest[],
-  { tokensProduced, ageMs, phase }: AtKill,
+  { tokensProduced }: AtKill,
   books: Books,
 ): Verdict => {
   const generations = books.generations.get(sent.id) ?? []
@@ -92,7 +89,5 @@ export const judge = (
     return charged > price ? 'above evidence' : null
   }
   const most = tokensProduced === 0 ? 0n : priceOf(sent.promptTokens, tokensProduced)
-  if (charged > most) return 'above evidence'
-  const evident = phase === 'later stream' && ageMs > surelyCheckpointedMs
-  return evident && charged === 0n ? 'no evidence' : null
+  return charged > most ? 'above evidence' : null
 }
