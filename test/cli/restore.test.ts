@@ -101,6 +101,13 @@ describe('a restore', () => {
     await tamper(bad, 'UPDATE accounts SET balance_nano_usd = 9000000000')
     expect(await tryIt()).toMatchObject({ code: 'not_restorable' })
     writeFileSync(bad, readFileSync(copy))
+    await tamper(
+      bad,
+      `INSERT INTO usage_days (account_id, key_id, day, model, requests, prompt_tokens, completion_tokens, charge_nano_usd)
+       VALUES ('${id}', 'key_x', '2026-01-01', 'm', 1, 1, 1, 5)`,
+    )
+    expect(await tryIt()).toMatchObject({ message: expect.stringContaining('days_are_charges') })
+    writeFileSync(bad, readFileSync(copy))
     await tamper(bad, 'DELETE FROM migrations')
     expect(await tryIt()).toMatchObject({ message: notOurs })
     expect(await balance()).toBe('8')
