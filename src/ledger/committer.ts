@@ -19,16 +19,26 @@ export type CommitterOptions = {
   clock: () => number
   onCommit: (durationMs: number, works: number) => void
   onFailure: () => void
+  /** Something is under way that will end in a work. */
+  expectsMore: () => boolean
 }
 
 const mostPerBatch = 500
 const firstRetryMs = 100
 const lastRetryMs = 2_000
 
+/** Where work comes faster than this, a commit waits a moment for more: its own CPU costs that of ten works. */
+const busyPaceMs = 1
+const momentMs = 2
+const enoughWorks = 32
+/** Weight of the latest pause between two works in the pace, and the longest that counts. */
+const paceWeight = 0.1
+const longestPauseMs = 20
+
 /**
- * Group commit: while one commit is under way all that comes waits, and goes in the next. There is no timer; a busy
- * ledger makes large batches, an idle one commits at once. After a failure everything waits for the next retry, whose
- * pauses grow, and the ledger takes no new work until a commit has succeeded.
+ * Group commit: while one commit is under way all that comes waits, and goes in the next. A busy ledger gathers for a
+ * moment, unless everything under way waits already; one that isn't busy commits at once. After a failure everything
+ * waits for the next retry, whose pauses grow, and the ledger takes no new work until a commit has succeeded.
  */
 export class Committer {
   readonly #db: Database
@@ -41,6 +51,9 @@ export class Committer {
   #failing = false
   #retryMs = firstRetryMs
   #idlers: (() => void)[] = []
+  #paceMs = longestPauseMs
+  #lastWorkAtMs = 0
+  #endMoment: (() => void) | null = null
 
   constructor(db: Database, options: CommitterOptions) {
     this.#db = db
@@ -59,6 +72,8 @@ export class Committer {
 
   add(work: Work): void {
     this.#queue.push(work)
+    this.#notePace()
+    if (this.#endMoment !== null && !this.#gains()) this.#endMoment()
     if (this.#busy) return
     this.#busy = true
     // After the I/O of this turn, so that what arrived together goes together.
@@ -67,6 +82,7 @@ export class Committer {
 
   async #run(): Promise<void> {
     do {
+      if (this.#paceMs < busyPaceMs && this.#gains()) await this.#moment()
       const batch = new Batch(this.#statements, this.#options.clock())
       const works = this.#take().filter(work => compose(work, batch))
       if (works.length > 0 || this.#failing) await this.#commit(works, batch)
@@ -74,6 +90,30 @@ export class Committer {
     if (this.#failing) return this.#retryLater()
     this.#busy = false
     for (const idler of this.#idlers.splice(0)) idler()
+  }
+
+  #notePace(): void {
+    const nowMs = performance.now()
+    const pauseMs = Math.min(nowMs - this.#lastWorkAtMs, longestPauseMs)
+    this.#lastWorkAtMs = nowMs
+    this.#paceMs += (pauseMs - this.#paceMs) * paceWeight
+  }
+
+  /** Waiting would make the next commit serve more. */
+  #gains(): boolean {
+    return this.#queue.length < enoughWorks && !this.#failing && this.#options.expectsMore()
+  }
+
+  #moment(): Promise<void> {
+    return new Promise(resolve => {
+      const end = () => {
+        clearTimeout(timer)
+        this.#endMoment = null
+        resolve()
+      }
+      const timer = setTimeout(end, momentMs)
+      this.#endMoment = end
+    })
   }
 
   #take(): Work[] {

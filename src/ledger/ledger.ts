@@ -179,6 +179,7 @@ class MemoryLedger implements Ledger {
         options.onCommit?.(durationMs, works)
       },
       onFailure: () => this.#failedCommits++,
+      expectsMore: () => this.#openHolds > 0,
     })
     this.#credits = new Credits(db, this.#committer)
     this.#onRefused = internal => {
