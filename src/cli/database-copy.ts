@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts'
 import { CommandError } from './refusal.ts'
 
 /** What SQLite, the lock and the socket keep beside the database, by the ends of their names. */
-const besides = ['', '-wal', '-shm', '-journal', '.lock', '.sock']
+const besides = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal', '.sock']
 
 /**
  * A consistent copy at `file` (absolute), mode 0600, in one step: a copy that was there before is replaced only by a whole
