@@ -70,7 +70,12 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
     accounts,
     keyRing,
     catalogue: () => catalogue,
-    dispatcher: new Dispatcher({ upstreams, fetcher, tokens: new AccessTokens(upstreams, clock) }),
+    dispatcher: new Dispatcher({
+      upstreams,
+      fetcher,
+      clock,
+      tokens: new AccessTokens(upstreams, clock),
+    }),
     tokenCounter,
     inFlight,
     nextGenerationId: generationIds(clock, randomBytes),

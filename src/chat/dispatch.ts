@@ -23,23 +23,36 @@ type Headers = Record<string, string>
 type Turn = { headers: Headers[]; next: number }
 
 /** What a request goes out with, and what to do should its credential be refused. */
-type Prepared = { chat: ChatRequest; headers: Headers; onRefused: () => void }
+type Prepared = {
+  chat: ChatRequest
+  headers: Headers
+  credential: string
+  onRefused: () => void
+}
 
 /** Compression would make chunks wait for each other, and unpacking is an attack surface. */
 const commonHeaders = { 'content-type': 'application/json', 'accept-encoding': 'identity' }
 
-export type DispatchDeps = { upstreams: Upstreams; tokens: AccessTokens; fetcher: GuardedFetcher }
+export type DispatchDeps = {
+  upstreams: Upstreams
+  tokens: AccessTokens
+  fetcher: GuardedFetcher
+  /** Unix time in milliseconds. */
+  clock: () => number
+}
 
 export class Dispatcher {
   readonly #upstreams: Upstreams
   readonly #tokens: AccessTokens
   readonly #fetcher: GuardedFetcher
+  readonly #clock: () => number
   readonly #turns = new WeakMap<ConfiguredProvider, Turn>()
 
-  constructor({ upstreams, tokens, fetcher }: DispatchDeps) {
+  constructor({ upstreams, tokens, fetcher, clock }: DispatchDeps) {
     this.#upstreams = upstreams
     this.#tokens = tokens
     this.#fetcher = fetcher
+    this.#clock = clock
   }
 
   /**
@@ -88,7 +101,7 @@ export class Dispatcher {
     const media = dialect.inlinesMedia ? findMedia(chat, dialect.inlinesMedia) : []
     const { headers, credential } = this.#nextCredential(model.provider)
     if (!exchange) {
-      const prepared = { chat, headers, onRefused: nothing }
+      const prepared = { chat, headers, credential, onRefused: nothing }
       return media.length === 0 ? prepared : this.#inline(prepared, media, client)
     }
     const token = this.#tokens.get(exchange, credential)
@@ -96,6 +109,7 @@ export class Dispatcher {
     const authorized = (usable: string): Prepared => ({
       chat,
       headers: { ...commonHeaders, ...model.provider.provider.authorize(usable) },
+      credential: usable,
       onRefused,
     })
     if (typeof token === 'string' && media.length === 0) return authorized(token)
@@ -118,16 +132,24 @@ export class Dispatcher {
     return { ...prepared, chat }
   }
 
-  #send({ model, outputCap }: Generation, { chat, headers }: Prepared): UpstreamCall {
+  #send({ model, outputCap }: Generation, prepared: Prepared): UpstreamCall {
+    const { chat, credential } = prepared
     const { provider, origin, basePath, timeouts } = model.provider
     const rendered = render(provider.dialect, chat, {
       upstreamModel: model.upstreamModel,
       maxOutputTokens: outputCap,
     })
+    const path = basePath + rendered.path
+    let { headers } = prepared
+    if (rendered.headers) headers = { ...headers, ...rendered.headers }
+    if (provider.sign) {
+      const request = { method: 'POST', url: origin + path, headers, body: rendered.body } as const
+      headers = { ...headers, ...provider.sign(request, credential, this.#clock()) }
+    }
     return this.#upstreams.send({
       origin,
-      path: basePath + rendered.path,
-      headers: rendered.headers ? { ...headers, ...rendered.headers } : headers,
+      path,
+      headers,
       body: rendered.body,
       connectTimeoutMs: timeouts.connectMs,
       headTimeoutMs: chat.stream ? timeouts.firstByteMs : timeouts.wholeFirstByteMs,

@@ -18,6 +18,12 @@ export interface Provider {
   readonly apiKeyEnv: string | null
   /** Headers that carry the credential; where it is exchanged, the token that it was exchanged for. */
   authorize(apiKey: string): Record<string, string>
+  /** Headers besides `authorize`'s, for a credential that is not sent but signs each request. */
+  readonly sign?: (
+    request: RequestToSign,
+    credential: string,
+    nowMs: number,
+  ) => Record<string, string>
   /** How a credential is turned into a token that lives for a while. */
   readonly exchange?: TokenExchange
   /** Where its models and prices are published. Without, it sells what the operator's file prices. */
@@ -26,6 +32,14 @@ export interface Provider {
   readonly ownModels?: readonly PricedModel[]
   /** Answers in this process instead of over the network (the demo). */
   readonly answerInProcess?: InProcessAnswer
+}
+
+/** As it goes over the wire. Names of headers are lower case. */
+export type RequestToSign = {
+  readonly method: 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 /** A pure description: who makes the call, and keeps the token until it expires, is not its business. */
