@@ -35,6 +35,7 @@ export class StreamRelay implements BytesSink, Trip {
   #lastWriteMs: number
   #lastCheckpointMs: number
   #pausedSinceMs: number | null = null
+  #undelivered = ''
 
   constructor(client: Client, generation: Generation, times: StreamTimes, clock: () => number) {
     this.#client = client
@@ -66,8 +67,7 @@ export class StreamRelay implements BytesSink, Trip {
     const settled = await this.#generation.settle({ error: null, onCommitFailure: 'keep' })
     // The client may read its balance the moment it sees [DONE], so the money moves first.
     await settled.settlement.committed
-    this.#write(`${this.#frame({ choices: [], usage: usageBody(settled) })}data: [DONE]\n\n`)
-    await this.#client.end('')
+    await this.#end(`${this.#frame({ choices: [], usage: usageBody(settled) })}data: [DONE]\n\n`)
   }
 
   /** Before the first byte an ordinary HTTP error (rethrown); after it a chunk that tells, and no [DONE]. */
@@ -80,8 +80,7 @@ export class StreamRelay implements BytesSink, Trip {
     // A failed commit changes nothing for a client that is told of a failure anyway.
     await settlement.committed.catch(() => {})
     const choice = { index: 0, delta: {}, logprobs: null, finish_reason: 'error' } as const
-    this.#write(this.#frame({ choices: [choice], ...error.toBody() }))
-    await this.#client.end('')
+    await this.#end(this.#frame({ choices: [choice], ...error.toBody() }))
   }
 
   onBytes(bytes: Buffer): void {
@@ -154,9 +153,18 @@ export class StreamRelay implements BytesSink, Trip {
       this.#checkpoint(this.#lastWriteMs)
   }
 
+  /**
+   * One read of a socket may bring many events, each with a callback of its own; they leave in one write, at the end of
+   * this turn of the event loop. Nothing waits for anything that isn't here yet.
+   */
   #deliver(frames: string): void {
+    if (this.#undelivered === '') process.nextTick(() => this.#flush())
+    this.#undelivered += frames
     this.#generation.ttftMs ??= this.#generation.elapsedMs
-    if (this.#write(frames) || this.#pausedSinceMs !== null) return
+  }
+
+  #flush(): void {
+    if (this.#undelivered === '' || this.#write('') || this.#pausedSinceMs !== null) return
     this.#pausedSinceMs = this.#lastWriteMs
     this.#call?.pause()
     this.#client.onDrain(() => {
@@ -200,6 +208,8 @@ export class StreamRelay implements BytesSink, Trip {
   }
 
   #break(error: GatewayError): void {
+    // What came before the failure is the client's, and decides how the failure is told.
+    this.#flush()
     this.#over?.reject(error)
     this.#over = null
     // What the upstream still sends after it broke the protocol is of no use to anybody.
@@ -211,10 +221,21 @@ export class StreamRelay implements BytesSink, Trip {
   }
 
   #write(text: string): boolean {
+    return this.#client.write(this.#take(text))
+  }
+
+  #end(text: string): Promise<void> {
+    return this.#client.end(this.#take(text))
+  }
+
+  /** What is still to be delivered goes first. */
+  #take(text: string): string {
+    const all = this.#undelivered + text
+    this.#undelivered = ''
     this.#lastWriteMs = this.#clock()
     if (!this.#client.started)
       this.#client.start({ ...streamHeaders, ...this.#generation.headers() })
-    return this.#client.write(text)
+    return all
   }
 }
 
