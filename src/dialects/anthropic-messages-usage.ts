@@ -4,8 +4,8 @@ import type { Usage } from '../wire/usage.ts'
 
 /**
  * Counts of one answer. Streams tell them in pieces: the input in `message_start`, the output so far in each
- * `message_delta`, which may correct the input too (compaction); all are totals, so the latest counts, save that a
- * later 0 is taken for a field left out. `input_tokens` holds no cached token.
+ * `message_delta`, which may correct the input too. All are totals, so the latest counts; a later report without any
+ * input leaves the input as it was. `input_tokens` holds no cached token.
  */
 export class AnthropicUsage {
   #input = 0
@@ -22,21 +22,16 @@ export class AnthropicUsage {
     const usage = fieldsOf(reported)
     if (usage.input_tokens == null && usage.output_tokens == null) return
     this.#reported = true
-    this.#input = this.#latest(this.#input, usage.input_tokens)
-    this.#cacheRead = this.#latest(this.#cacheRead, usage.cache_read_input_tokens)
-    this.#cacheWrite = this.#latest(this.#cacheWrite, usage.cache_creation_input_tokens)
-    this.#output = this.#latest(this.#output, usage.output_tokens)
-    if (usage.cache_creation) this.#addLifetimes(fieldsOf(usage.cache_creation))
-    if (usage.output_tokens_details)
-      this.#thinking = this.#latest(
-        this.#thinking,
-        fieldsOf(usage.output_tokens_details).thinking_tokens,
-      )
-    if (usage.server_tool_use)
-      this.#searches = this.#latest(
-        this.#searches,
-        fieldsOf(usage.server_tool_use).web_search_requests,
-      )
+    this.#addInput(usage)
+    this.#output = this.#count(usage.output_tokens) || this.#output
+    if (usage.output_tokens_details) {
+      const { thinking_tokens } = fieldsOf(usage.output_tokens_details)
+      this.#thinking = this.#count(thinking_tokens) || this.#thinking
+    }
+    if (usage.server_tool_use) {
+      const { web_search_requests } = fieldsOf(usage.server_tool_use)
+      this.#searches = this.#count(web_search_requests) || this.#searches
+    }
   }
 
   /** `null` where nothing was reported that can be charged: then the gateway counts. */
@@ -53,16 +48,25 @@ export class AnthropicUsage {
     return usage
   }
 
-  /** What was written to the cache, by how long it stays there; each has its price. */
-  #addLifetimes(created: Fields): void {
-    this.#cacheWrite1h = this.#latest(this.#cacheWrite1h, created.ephemeral_1h_input_tokens)
-    const all = countOf(created.ephemeral_5m_input_tokens) + this.#cacheWrite1h
-    this.#cacheWrite = Math.max(this.#cacheWrite, all)
+  #addInput(usage: Fields): void {
+    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage
+    const input = this.#count(input_tokens)
+    const cacheRead = this.#count(cache_read_input_tokens)
+    const created = fieldsOf(usage.cache_creation)
+    // What is written to the cache has a price by how long it stays there.
+    const for1h = this.#count(created.ephemeral_1h_input_tokens)
+    const both = for1h + this.#count(created.ephemeral_5m_input_tokens)
+    const cacheWrite = Math.max(this.#count(cache_creation_input_tokens), both)
+    if (input + cacheRead + cacheWrite === 0) return
+    if (input_tokens != null) this.#input = input
+    if (cache_read_input_tokens != null) this.#cacheRead = cacheRead
+    if (cache_creation_input_tokens != null || both > 0) this.#cacheWrite = cacheWrite
+    if (usage.cache_creation) this.#cacheWrite1h = for1h
   }
 
-  #latest(before: number, reported: unknown): number {
-    const now = countOf(reported)
-    if (now < 0) this.#broken = true
-    return now > 0 ? now : before
+  #count(reported: unknown): number {
+    const count = countOf(reported)
+    if (count < 0) this.#broken = true
+    return count
   }
 }

@@ -12,6 +12,7 @@ import {
   type RecordedError,
   readJson,
 } from '../recordings.ts'
+import { beyondUs, blocks, chatOf, list, turnsOf } from './anthropic-messages-chat.ts'
 import {
   answerComplaints,
   chunkComplaints,
@@ -29,8 +30,6 @@ import {
 const tallies = new Tallies()
 const tally = tallies.of('anthropic')
 const requestSchema = validatorOf('anthropic-messages.schema.json', 'CreateMessageParams')
-
-const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : [])
 
 /** An oracle of its own: the provider's numbers, the last told of each. */
 const expectSameUsage = (reported: readonly unknown[], usage: Usage | null): void => {
@@ -188,6 +187,26 @@ const streamsIn = (text: string): string[] => {
   return streams
 }
 
+/**
+ * What an application sent to Anthropic itself is what Anthropic gets through the gateway, later turns with their
+ * signatures and results included.
+ */
+const checkRequest = (theirs: Json): void => {
+  const chat = ChatRequestSchema.parse(chatOf(theirs))
+  const target = { upstreamModel: String(theirs.model), maxOutputTokens: null }
+  const ours = JSON.parse(dialect.renderRequest(chat, target).body) as Json
+  expect(complaints(requestSchema, ours)).toEqual([])
+  expect(turnsOf(ours)).toEqual(turnsOf(theirs))
+  expect(list(ours.system)).toEqual(blocks(theirs.system))
+  const { disable_parallel_tool_use: serial, ...choice } = (theirs.tool_choice ?? {}) as Json
+  const wanted = serial === true ? theirs.tool_choice : choice
+  expect(ours.tool_choice ?? {}).toEqual(list(theirs.tools).length > 0 ? wanted : {})
+  expect(list(ours.tools).map(({ name }) => name)).toEqual(
+    list(theirs.tools).map(({ name }) => name),
+  )
+  tally.requests++
+}
+
 const isChat = ({ request }: Interaction): boolean => !/count_tokens/.test(request.url)
 
 describeRecorded('recorded Anthropic messages', () => {
@@ -196,6 +215,14 @@ describeRecorded('recorded Anthropic messages', () => {
   const isStream = ({ response }: Interaction): boolean => response.body.text !== undefined
   const named = (some: Interaction[]) => some.map(one => [one.file, one] as const)
   tally.recordings = all.length
+
+  describe('requests, told in our words, are rendered as they were', () => {
+    const requests = answers
+      .map(({ file, request }) => [file, request.body.json as Json] as const)
+      .filter(([, request]) => !beyondUs.test(JSON.stringify(request)))
+    test.each(requests)('%s', (_, theirs) => checkRequest(theirs))
+    test('are many', () => expect(requests.length).toBeGreaterThan(50))
+  })
 
   describe('whole answers', () => {
     test.each(named(answers.filter(one => !isStream(one))))('%s', (_, { response }) => {
