@@ -35,7 +35,7 @@ export class StreamRelay implements BytesSink, Trip {
   #lastWriteMs: number
   #lastCheckpointMs: number
   #pausedSinceMs: number | null = null
-  #undelivered = ''
+  #unread: Buffer[] = []
 
   constructor(client: Client, generation: Generation, times: StreamTimes, clock: () => number) {
     this.#client = client
@@ -83,16 +83,16 @@ export class StreamRelay implements BytesSink, Trip {
     await this.#end(this.#frame({ choices: [choice], ...error.toBody() }))
   }
 
+  /**
+   * One read of a socket may bring many HTTP chunks, each with a callback of its own. They are read together and leave
+   * in one write at the end of this turn of the event loop; nothing waits for anything that isn't here yet.
+   */
   onBytes(bytes: Buffer): void {
-    if (!this.#over) return
-    try {
-      this.#pass(this.#reader.push(bytes))
-    } catch (error) {
-      this.#break(toGatewayError(error))
-    }
+    if (this.#unread.push(bytes) === 1) process.nextTick(() => this.#read())
   }
 
   onEnd(): void {
+    this.#read()
     if (!this.#over) return
     try {
       this.#pass(this.#reader.end())
@@ -103,6 +103,8 @@ export class StreamRelay implements BytesSink, Trip {
   }
 
   onError(error: GatewayError): void {
+    // What came before the failure is the client's, and decides how the failure is told.
+    this.#read()
     this.#break(error)
   }
 
@@ -130,6 +132,17 @@ export class StreamRelay implements BytesSink, Trip {
     this.#call?.abort(error)
   }
 
+  #read(): void {
+    const [first, ...more] = this.#unread
+    this.#unread = []
+    if (!this.#over || first === undefined) return
+    try {
+      this.#pass(this.#reader.push(more.length === 0 ? first : Buffer.concat([first, ...more])))
+    } catch (error) {
+      this.#break(toGatewayError(error))
+    }
+  }
+
   #pass(events: StreamEvent[]): void {
     const { meter } = this.#generation
     let frames = ''
@@ -153,18 +166,9 @@ export class StreamRelay implements BytesSink, Trip {
       this.#checkpoint(this.#lastWriteMs)
   }
 
-  /**
-   * One read of a socket may bring many events, each with a callback of its own; they leave in one write, at the end of
-   * this turn of the event loop. Nothing waits for anything that isn't here yet.
-   */
   #deliver(frames: string): void {
-    if (this.#undelivered === '') process.nextTick(() => this.#flush())
-    this.#undelivered += frames
     this.#generation.ttftMs ??= this.#generation.elapsedMs
-  }
-
-  #flush(): void {
-    if (this.#undelivered === '' || this.#write('') || this.#pausedSinceMs !== null) return
+    if (this.#write(frames) || this.#pausedSinceMs !== null) return
     this.#pausedSinceMs = this.#lastWriteMs
     this.#call?.pause()
     this.#client.onDrain(() => {
@@ -208,8 +212,6 @@ export class StreamRelay implements BytesSink, Trip {
   }
 
   #break(error: GatewayError): void {
-    // What came before the failure is the client's, and decides how the failure is told.
-    this.#flush()
     this.#over?.reject(error)
     this.#over = null
     // What the upstream still sends after it broke the protocol is of no use to anybody.
@@ -221,21 +223,19 @@ export class StreamRelay implements BytesSink, Trip {
   }
 
   #write(text: string): boolean {
-    return this.#client.write(this.#take(text))
+    this.#start()
+    return this.#client.write(text)
   }
 
   #end(text: string): Promise<void> {
-    return this.#client.end(this.#take(text))
+    this.#start()
+    return this.#client.end(text)
   }
 
-  /** What is still to be delivered goes first. */
-  #take(text: string): string {
-    const all = this.#undelivered + text
-    this.#undelivered = ''
+  #start(): void {
     this.#lastWriteMs = this.#clock()
     if (!this.#client.started)
       this.#client.start({ ...streamHeaders, ...this.#generation.headers() })
-    return all
   }
 }
 
