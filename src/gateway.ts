@@ -1,25 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type App, buildApp } from './app.ts'
 import { type Books, openBooks } from './books.ts'
 import { Dispatcher } from './chat/dispatch.ts'
 import { InFlight } from './chat/in-flight.ts'
 import type { ChatDeps } from './chat/route.ts'
 import { TokenCounter } from './chat/token-counter.ts'
+import { startChores } from './chores.ts'
 import { controlPathFor, openControl } from './cli/control.ts'
 import type { Config, Environment } from './config.ts'
+import { drain } from './drain.ts'
 import { AccessTokens } from './egress/access-tokens.ts'
 import { GuardedFetcher } from './egress/guarded-fetcher.ts'
 import { Upstreams } from './egress/upstreams.ts'
-import { GatewayError } from './errors.ts'
 import { generationIds } from './ledger/generation-id.ts'
-import { buildStock } from './models/build-catalogue.ts'
+import type { Ledger } from './ledger/ledger.ts'
 import { StockCatalogue } from './models/catalogue.ts'
-import { loadPriceData, type PriceData } from './models/price-data.ts'
-import { configureProviders } from './providers/configured-provider.ts'
-import { readOperatorFile } from './providers/operator-file.ts'
-import { providers } from './providers/registry.ts'
+import { loadPriceData } from './models/price-data.ts'
+import { readStock } from './stock.ts'
 import type { Log } from './telemetry/log.ts'
 import { Metrics } from './telemetry/metrics.ts'
 
@@ -48,7 +46,7 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
     loadPriceData(),
   ])
   const { ledger, accounts, keyRing } = books
-  const catalogue = new StockCatalogue(stockOf(config, env, prices))
+  const catalogue = new StockCatalogue(readStock(config, env, prices).stock)
   const upstreams = new Upstreams({ connections: config.maxConcurrentRequests })
   const fetcher = new GuardedFetcher()
   const tokenCounter = new TokenCounter()
@@ -57,14 +55,7 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
     { total: config.maxConcurrentRequests, perKey: config.maxConcurrentRequestsPerKey },
     clock,
   )
-  metrics.watch({
-    inFlight: () => inFlight.count,
-    openHolds: () => ledger.stats.openHolds,
-    heldNanoUsd: () => ledger.stats.heldNanoUsd,
-    ledgerQueued: () => ledger.stats.queued,
-    ledgerAvailable: () => ledger.available,
-    ledgerRefused: () => ledger.stats.refused,
-  })
+  watchMetrics(metrics, inFlight, ledger)
   const chat: ChatDeps = {
     ledger,
     accounts,
@@ -100,11 +91,11 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
     throw error
   }
   const control = await openControl({ path: controlPathFor(config.databasePath), books })
-  const reload = () => catalogue.replace(stockOf(config, env, prices))
-  const daily = setInterval(() => renewPrices(catalogue, reload, log), 60 * 60 * 1_000)
+  const reload = () => catalogue.replace(readStock(config, env, prices).stock)
+  const endChores = startChores({ books, catalogue, reload, log })
 
   const stop = async () => {
-    clearInterval(daily)
+    endChores()
     await drain(app, inFlight, config.drainTimeoutMs)
     await control.close()
     await app.close()
@@ -115,47 +106,15 @@ export const openGateway = async (config: Config, env: Environment, log: Log): P
   return { app, url: urlOf(app), books, catalogue, inFlight, reload, stop }
 }
 
-const stockOf = (config: Config, env: Environment, prices: PriceData) => {
-  const file = config.providersFile
-    ? readOperatorFile(config.providersFile, providers, env)
-    : undefined
-  const known = [...providers, ...(file?.providers ?? [])]
-  const configured = configureProviders(known, config.providers, config.upstreamTimeouts, file)
-  return buildStock({ providers: configured, prices, file, nowMs: Date.now() })
-}
-
-/** Prices with an announced date take effect on that day, not at the next start. */
-const renewPrices = (catalogue: StockCatalogue, reload: () => void, log: Log): void => {
-  const due = catalogue.nextPriceChange
-  if (due === null || due > new Date().toISOString().slice(0, 10)) return
-  try {
-    reload()
-    log.info('prices renewed')
-  } catch (error) {
-    log.error({ err: error }, 'prices not renewed: the providers file is not usable')
-  }
-}
-
-/** How long connections are still taken, so that a load balancer can see `/ready` turn before they are refused. */
-const refusalWindowMs = 1_000
-/** What an interrupted answer gets to say so and settle. */
-const lastWordsMs = 2_000
-
-const drain = async (app: App, inFlight: InFlight, timeoutMs: number): Promise<void> => {
-  const deadlineMs = Date.now() + timeoutMs
-  inFlight.drain()
-  await sleep(Math.min(refusalWindowMs, timeoutMs / 5))
-  app.server.close()
-  await emptied(inFlight, deadlineMs)
-  inFlight.interruptAll(
-    new GatewayError('draining', 'The gateway is stopping; this answer was cut short.'),
-  )
-  await emptied(inFlight, Date.now() + lastWordsMs)
-  app.server.closeAllConnections()
-}
-
-const emptied = async (inFlight: InFlight, deadlineMs: number): Promise<void> => {
-  while (inFlight.count > 0 && Date.now() < deadlineMs) await sleep(20)
+const watchMetrics = (metrics: Metrics, inFlight: InFlight, ledger: Ledger): void => {
+  metrics.watch({
+    inFlight: () => inFlight.count,
+    openHolds: () => ledger.stats.openHolds,
+    heldNanoUsd: () => ledger.stats.heldNanoUsd,
+    ledgerQueued: () => ledger.stats.queued,
+    ledgerAvailable: () => ledger.available,
+    ledgerRefused: () => ledger.stats.refused,
+  })
 }
 
 const urlOf = (app: App): string => {

@@ -50,6 +50,8 @@ export const admit = (deps: AdmitDeps, { key, received, model, caller }: Admissi
     ? { outputTokens: asked.outputTokens, outputCap: null }
     : capOutput(asked, affordable, model)
   const amountNanoUsd = costAtMost(asked.inputTokens, outputTokens, applied)
+  // A stream's first checkpoint is due in a second, and the tokeniser takes a good part of that to load.
+  if (chat.stream) deps.tokenCounter.prepare()
   const hold = holdOrExplain(deps, key, amountNanoUsd, affordable)
 
   return new Generation({

@@ -12,7 +12,10 @@ const quoted = /"[^"]*(?:"|$)|`[^`]*(?:`|$)|(?<!\w)'[^']*(?:'(?!\w)|$)/g
  * what the log gets, whatever it quotes, since that may be a message's content.
  */
 export const conceal = (error: GatewayError, credentials: readonly string[]): GatewayError => {
-  const secrets = credentials.filter(({ length }) => length >= leastSecretLength)
+  // Some are several in one, `ID:SECRET`, and a provider would quote one of them.
+  const secrets = credentials
+    .flatMap(credential => [credential, ...credential.split(':')])
+    .filter(({ length }) => length >= leastSecretLength)
   const without = (text: string): string =>
     secrets.reduce((clean, secret) => clean.replaceAll(secret, mark), text)
   const message = without(error.message)

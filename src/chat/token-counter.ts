@@ -11,11 +11,16 @@ export class TokenCounter {
   #nextId = 1
   readonly #waiting = new Map<number, (tokens: number) => void>()
 
+  /** Starts the thread, for who knows that there will be something to count. */
+  prepare(): Worker {
+    this.#thread ??= this.#start()
+    return this.#thread
+  }
+
   /** Never rejects: if the thread is lost, bytes stand in for tokens (4 to a token, as English has them). */
   count(text: string): Promise<number> {
     if (text === '') return Promise.resolve(0)
-    this.#thread ??= this.#start()
-    const thread = this.#thread
+    const thread = this.prepare()
     const id = this.#nextId++
     return new Promise(resolve => {
       const giveUp = setTimeout(

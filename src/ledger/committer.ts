@@ -31,8 +31,8 @@ const lastRetryMs = 2_000
 const busyPaceMs = 1
 const momentMs = 2
 const enoughWorks = 32
-/** Weight of the latest pause between two works in the pace, and the longest that counts. */
-const paceWeight = 0.1
+/** Over how many works the pace is the mean, and the longest pause that counts. */
+const paceWorks = 10
 const longestPauseMs = 20
 
 /**
@@ -96,7 +96,7 @@ export class Committer {
     const nowMs = performance.now()
     const pauseMs = Math.min(nowMs - this.#lastWorkAtMs, longestPauseMs)
     this.#lastWorkAtMs = nowMs
-    this.#paceMs += (pauseMs - this.#paceMs) * paceWeight
+    this.#paceMs += (pauseMs - this.#paceMs) / paceWorks
   }
 
   /** Waiting would make the next commit serve more. */

@@ -31,6 +31,9 @@ const importTable: Readonly<Record<string, Row>> = {
   // What is kept on disk, opened in order: for main.ts and cli/.
   'books.ts': { may: ['accounts', 'ledger', 'db', 'errors.ts'] },
   'first-start.ts': { may: ['books.ts'] },
+  'stock.ts': { may: ['models', 'providers'], types: ['config.ts'] },
+  'chores.ts': { may: ['ledger'], types: ['books.ts', 'models', 'telemetry'] },
+  'drain.ts': { may: ['errors.ts'], types: ['app.ts', 'chat'] },
   edge: { may: ['wire', 'telemetry', 'errors.ts'] },
   chat: {
     may: [
