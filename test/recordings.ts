@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeWhere } from './where.ts'
 
-export const recordingsDir =
+const recordingsDir =
   process.env.RECORDINGS_DIR ?? join(import.meta.dirname, '../../shared/recordings')
 
 /** JSON schemas of the vendors, beside the recordings. */

@@ -15,9 +15,9 @@ export type Estimate = {
 }
 
 /** Held for a request that named no maximum, so that one open request does not lock the account. */
-export const streamGrantTokens = 4_096
+const streamGrantTokens = 4_096
 /** A whole answer, or reasoning that no stream shows, gives no sign of how far it is: it needs more at once. */
-export const unseenGrantTokens = 16_384
+const unseenGrantTokens = 16_384
 
 // Measured on 3,828 recorded calls: half a token a byte, plus what templates add, falls short in 0.5 %.
 const templateTokens = 256

@@ -11,7 +11,7 @@ export const inputClasses = [
   'inputAudio',
   'cacheReadAudio',
 ] as const
-export const outputClasses = ['output', 'outputAudio'] as const
+const outputClasses = ['output', 'outputAudio'] as const
 export const tokenClasses = [...inputClasses, ...outputClasses] as const
 export type TokenClass = (typeof tokenClasses)[number]
 

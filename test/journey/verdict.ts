@@ -8,7 +8,7 @@ import type { AtKill } from './phases.ts'
 /** `null`: as it must be. */
 export type Verdict = 'lost' | 'double' | 'above evidence' | null
 
-export const priceOf = (inputTokens: number, outputTokens: number): bigint =>
+const priceOf = (inputTokens: number, outputTokens: number): bigint =>
   BigInt(inputTokens) * testModel.inputNanoUsd + BigInt(outputTokens) * testModel.outputNanoUsd
 
 export type GenerationLine = {

@@ -14,7 +14,7 @@ import { type Ledger, type LedgerOptions, openLedger } from '../../src/ledger/le
 import type { AppliedRates, Receipt } from '../../src/ledger/receipt.ts'
 
 /** One output token costs 1,000 nano-USD, one input token 100: prices are easy to read. */
-export const applied: AppliedRates = {
+const applied: AppliedRates = {
   version: 'test',
   effectiveFrom: null,
   rates: { input: 100_000_000n, output: 1_000_000_000n },
