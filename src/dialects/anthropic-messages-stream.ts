@@ -4,7 +4,7 @@
  */
 import type { ChatDelta, ChunkChoice } from '../wire/chat.ts'
 import { type Fields, fieldsOf, isFields, textOf } from '../wire/fields.ts'
-import { literalEnd, literalText } from '../wire/json-literal.ts'
+import { closes, literalEnd, literalText } from '../wire/json-literal.ts'
 import type { SseEvent } from '../wire/sse.ts'
 import { jsonToolName } from './answer-format.ts'
 import { cite, finishReasonOf, redactedDetail, refusalOf } from './anthropic-messages-answer.ts'
@@ -33,17 +33,6 @@ const maxBlocks = 65_536
 
 const textHead = '"choices":[{"index":0,"delta":{"content":'
 const textTail = '},"logprobs":null,"finish_reason":null}]}'
-
-/** Whether nothing but the closing of two objects follows: the API pads its events with spaces. */
-const isClosing = (data: string, from: number): boolean => {
-  let braces = 0
-  for (let i = from; i < data.length; i++) {
-    const code = data.charCodeAt(i)
-    if (code === 0x7d) braces++
-    else if (code !== 0x20) return false
-  }
-  return braces === 2
-}
 
 const parseEvent = ({ data, event }: SseEvent): Fields | null => {
   let parsed: unknown
@@ -109,7 +98,7 @@ export class AnthropicMessagesStream extends EventStream {
     if (open === null || !this.#started || !data.startsWith(open.prefix)) return null
     const start = open.prefix.length
     const end = literalEnd(data, start)
-    if (end - start < 3 || !isClosing(data, end)) return null
+    if (end - start < 3 || !closes(data, end, 2)) return null
     const literal = data.slice(start, end)
     const text = literalText(literal)
     this.#length += text.length

@@ -4,6 +4,7 @@
  * events by it, so that they need neither be parsed nor written anew. Whatever is not exactly so is read in full.
  */
 import type { ChatChunk } from '../wire/chat.ts'
+import { literalEnd, literalText } from '../wire/json-literal.ts'
 import type { TextDelta } from './dialect.ts'
 
 /** Fields whose text means nothing and differs in each event: OpenAI's and Mistral's padding against eavesdroppers. */
@@ -11,27 +12,6 @@ const paddingKeys = ['"obfuscation":', '"p":']
 const contentKey = '"content":'
 const probe = '"\\u0001tollgate\\u0001"'
 const otherPadding = '"0"'
-
-const quote = 0x22
-const backslash = 0x5c
-
-/**
- * Index just past the JSON string literal that starts at `at`, -1 where there is none, or one that needs a closer look:
- * `\u` escapes are left to the parser.
- */
-const literalEnd = (text: string, at: number): number => {
-  if (text.charCodeAt(at) !== quote) return -1
-  for (let i = at + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code === quote) return i + 1
-    if (code < 0x20) return -1
-    if (code === backslash) {
-      i++
-      if (!'"\\/bfnrt'.includes(text.charAt(i))) return -1
-    }
-  }
-  return -1
-}
 
 export class ContentTemplate {
   /** What the upstream writes before the content, between it and the padding, and after that. */
@@ -82,8 +62,7 @@ export class ContentTemplate {
     const literal = data.slice(start, end)
     return {
       choice: this.#choice,
-      // `as`: a string literal by the check above.
-      text: literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1),
+      text: literalText(literal),
       json: this.#head + literal + this.#tail,
     }
   }

@@ -25,3 +25,14 @@ export const literalEnd = (text: string, at: number): number => {
 export const literalText = (literal: string): string =>
   // `as`: a string literal by that check.
   literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1)
+
+/** Whether nothing follows but the closing of so many objects; some servers pad their events with spaces. */
+export const closes = (text: string, from: number, objects: number): boolean => {
+  let closed = 0
+  for (let i = from; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0x7d) closed++
+    else if (code !== 0x20) return false
+  }
+  return closed === objects
+}
