@@ -72,7 +72,9 @@ const namesOf = (
   const answersTo = exactNames(entry.match).filter(
     name => isSold(name, source) && !name.startsWith(`${source.id}/`) && find(name) === entry,
   )
-  const names = [...new Set([entry.id, ...answersTo])].filter(
+  const own = (source.alsoNamed ?? []).filter(name => find(name) === entry)
+  const listed = isSold(entry.id, source) ? [entry.id] : []
+  const names = [...new Set([...listed, ...answersTo, ...own])].filter(
     name => source.sameAs?.[name] === undefined,
   )
   // Some ids are only labels (Fireworks'): the provider knows the model by the names of the rule.
@@ -101,10 +103,13 @@ export const publishedModels = (
 ): PublishedModel[] => {
   const models: PublishedModel[] = []
   for (const entry of list.models) {
-    if (!isSold(entry.id, source) || lacksAudioPrice(entry)) continue
+    const isLeftOut = source.alsoNamed === undefined && !isSold(entry.id, source)
+    if (isLeftOut || lacksAudioPrice(entry)) continue
     const published = publishedPrice(entry, today, version)
     if (published === undefined) continue
-    models.push(withMovedNames({ ...namesOf(entry, find, source), entry, ...published }, source))
+    const named = namesOf(entry, find, source)
+    if (named.names.length > 0)
+      models.push(withMovedNames({ ...named, entry, ...published }, source))
   }
   return models
 }

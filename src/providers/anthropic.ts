@@ -14,7 +14,7 @@ export const anthropic = {
       // Retired: https://platform.claude.com/docs/en/about-claude/model-deprecations (2026-11). The second are names
       // that only the list has.
       except: /^claude-(v?[12]\b|3|instant)|^claude-(opus|sonnet)-4$/,
-      sameAs: { 'claude-sonnet-4-20250514': 'claude-sonnet-4-0' },
+      alsoNamed: ['claude-sonnet-4-20250514'],
     },
   ],
 } satisfies Provider

@@ -66,6 +66,8 @@ export type PriceSource = {
   readonly suffix?: string
   /** Names that this provider doesn't serve over chat-completions, or bills by something the list lacks. */
   readonly except?: RegExp
+  /** The provider's own names that a rule of the list takes without spelling them, whatever `except` says. */
+  readonly alsoNamed?: readonly string[]
   /** Names whose price in the list is that of an older model, and the name in the list that they stand for today. */
   readonly sameAs?: Readonly<Record<string, string>>
 }

@@ -2,6 +2,7 @@ import { anthropic } from './anthropic.ts'
 import { baseten } from './baseten.ts'
 import { cerebras } from './cerebras.ts'
 import { cloudflare } from './cloudflare.ts'
+import { cohere } from './cohere.ts'
 import { dashscope } from './dashscope.ts'
 import { deepinfra } from './deepinfra.ts'
 import { deepseek } from './deepseek.ts'
@@ -35,6 +36,7 @@ export const providers: readonly Provider[] = [
   openai,
   anthropic,
   mistral,
+  cohere,
   groq,
   deepseek,
   xai,

@@ -168,6 +168,8 @@ const codeOf = (status: number, { words, message }: Reason): ProviderFailureCode
     case 422:
       return noQuota.test(text) ? 'provider_unavailable' : (codeOfWords(text) ?? 'invalid_request')
     case 401:
+    // Cohere's, for a blocked or broken token.
+    case 498:
       return 'provider_rejected_credentials'
     case 403:
       return filtered.test(text) ? 'content_policy' : 'provider_rejected_credentials'
