@@ -4,6 +4,7 @@ import type { GuardedFetcher } from '../egress/guarded-fetcher.ts'
 import type { UpstreamCall } from '../egress/upstream-call.ts'
 import type { Upstreams } from '../egress/upstreams.ts'
 import { GatewayError } from '../errors.ts'
+import type { Model } from '../models/model.ts'
 import type { ConfiguredProvider } from '../providers/configured-provider.ts'
 import type { ChatRequest } from '../wire/chat.ts'
 import type { Client } from './client.ts'
@@ -88,7 +89,7 @@ export class Dispatcher {
       }
       if (status === 401) prepared.onRefused()
       const body = await call.readWhole(errorBodyLimitBytes).catch(() => '')
-      throw provider.dialect.parseError(status, head.headers, body)
+      throw generation.dialect.parseError(status, head.headers, body)
     } catch (error) {
       note(status, client.gone ? 'client_closed_request' : codeOf(error))
       throw error
@@ -96,8 +97,8 @@ export class Dispatcher {
   }
 
   /** Most requests are ready at once; some wait for a token, or for what their URLs name. */
-  #prepare({ model, chat }: Generation, client: Client): Prepared | Promise<Prepared> {
-    const { dialect, exchange } = model.provider.provider
+  #prepare({ model, chat, dialect }: Generation, client: Client): Prepared | Promise<Prepared> {
+    const { exchange } = model.provider.provider
     const media = dialect.inlinesMedia ? findMedia(chat, dialect.inlinesMedia) : []
     const { headers, credential } = this.#nextCredential(model.provider)
     if (!exchange) {
@@ -132,14 +133,14 @@ export class Dispatcher {
     return { ...prepared, chat }
   }
 
-  #send({ model, outputCap }: Generation, prepared: Prepared): UpstreamCall {
+  #send({ model, dialect, outputCap }: Generation, prepared: Prepared): UpstreamCall {
     const { chat, credential } = prepared
-    const { provider, origin, basePath, timeouts } = model.provider
-    const rendered = render(provider.dialect, chat, {
+    const { provider, origin, timeouts } = model.provider
+    const rendered = render(dialect, chat, {
       upstreamModel: model.upstreamModel,
       maxOutputTokens: outputCap,
     })
-    const path = basePath + rendered.path
+    const path = upstreamPath(model, rendered.path)
     let { headers } = prepared
     if (rendered.headers) headers = { ...headers, ...rendered.headers }
     if (provider.sign) {
@@ -172,6 +173,11 @@ export class Dispatcher {
 }
 
 const nothing = () => {}
+
+const upstreamPath = ({ provider, upstreamModel }: Model, path: string): string => {
+  const { basePath, query } = provider
+  return (provider.provider.place?.(basePath, path, upstreamModel) ?? basePath + path) + query
+}
 
 /** Values nested so deep can be read but not written: `JSON.stringify` recurses, `JSON.parse` does not. */
 const render = (dialect: Dialect, chat: ChatRequest, target: RenderTarget): RenderedRequest => {

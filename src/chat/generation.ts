@@ -1,4 +1,5 @@
 import type { ApiKey } from '../accounts/keys.ts'
+import type { Dialect } from '../dialects/dialect.ts'
 import { chargeOf } from '../ledger/charge.ts'
 import type { Hold, Ledger, Settlement } from '../ledger/ledger.ts'
 import type { AppliedRates, Attempt, Caller, Receipt } from '../ledger/receipt.ts'
@@ -55,6 +56,8 @@ export class Generation {
   readonly id: string
   readonly chat: ChatRequest
   readonly model: Model
+  /** Of the one attempt: what renders the request also reads the answer. */
+  readonly dialect: Dialect
   readonly outputCap: number | null
   readonly meter: Meter
   readonly createdSeconds: number
@@ -76,6 +79,8 @@ export class Generation {
     this.id = parts.id
     this.chat = parts.chat
     this.model = parts.model
+    const { provider } = parts.model.provider
+    this.dialect = provider.dialectFor?.(parts.model.upstreamModel, parts.chat) ?? provider.dialect
     this.outputCap = parts.outputCap
     this.meter = parts.meter
     this.createdSeconds = Math.floor(parts.admittedAtMs / 1_000)

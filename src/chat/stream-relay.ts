@@ -44,7 +44,7 @@ export class StreamRelay implements BytesSink, Trip {
     this.#clock = clock
     const { id, createdSeconds: created, model } = generation
     const { provider } = model.provider
-    this.#reader = provider.dialect.readStream()
+    this.#reader = generation.dialect.readStream()
     const stamp = {
       id,
       object: 'chat.completion.chunk',

@@ -25,8 +25,8 @@ export class WholeRelay implements Trip {
   /** Resolves when the answer is out. Raises what the call and the dialect do, and `ledger_unavailable`. */
   async run(call: UpstreamCall): Promise<void> {
     const generation = this.#generation
-    const { dialect } = generation.model.provider.provider
-    const { answer, usage } = dialect.parseResponse(await call.readWhole(answerLimitBytes))
+    const body = await call.readWhole(answerLimitBytes)
+    const { answer, usage } = generation.dialect.parseResponse(body)
     if (usage) generation.meter.report(usage)
     else generation.meter.observeAnswer(answer)
     if (generation.chat.reasoning?.exclude) {

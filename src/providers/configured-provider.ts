@@ -18,6 +18,8 @@ export type ConfiguredProvider = {
   readonly origin: string
   /** What stands between the origin and the dialect's path: `''` or `/v1`. */
   readonly basePath: string
+  /** `?api-version=…` of the base URL, sent with every request; mostly empty. */
+  readonly query: string
   /** Used in turn. Empty where none is set, or none is needed. */
   readonly apiKeys: readonly string[]
   /** A credential is there, or none is needed: its models can be served. */
@@ -34,21 +36,23 @@ export type ProviderSettings = {
 }
 
 /**
- * Splits a base URL into origin and path, without final slashes. Raises `TypeError`, which doesn't repeat it, where it
- * is not http(s) or holds credentials, a query or a fragment.
+ * Splits a base URL into origin, path without final slashes, and query. Raises `TypeError`, which doesn't repeat it,
+ * where it is not http(s) or holds credentials, a fragment, or a query other than Azure's `api-version`.
  */
-export const splitBaseUrl = (baseUrl: string): { origin: string; basePath: string } => {
+export const splitBaseUrl = (
+  baseUrl: string,
+): { origin: string; basePath: string; query: string } => {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   const plain =
     url &&
     /^https?:$/.test(url.protocol) &&
     !url.username &&
     !url.password &&
-    !url.search &&
+    /^(?:\?api-version=[\w.-]+)?$/.test(url.search) &&
     !url.hash
   if (!url || !plain)
     throw new TypeError('not an http(s) URL without user name, password, query and fragment')
-  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') }
+  return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, ''), query: url.search }
 }
 
 /** Of the operator's file: where providers are and with what, and which ones it has models for. */

@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialects/dialect.ts'
+import type { ChatRequest } from '../wire/chat.ts'
 
 /** Who we call and pay: an address, a credential and the dialect spoken there. Never a wire format of its own. */
 export interface Provider {
@@ -14,6 +15,10 @@ export interface Provider {
    */
   readonly needsBaseUrl?: true
   readonly dialect: Dialect
+  /** Another dialect for some requests: what a model takes may depend on what is asked of it. */
+  readonly dialectFor?: (upstreamModel: string, chat: ChatRequest) => Dialect
+  /** The path of a request, where it is not just the dialect's below the base URL's. */
+  readonly place?: (basePath: string, path: string, upstreamModel: string) => string
   /** The setting that holds the credential, or `null` where none is needed (a server on one's own machine). */
   readonly apiKeyEnv: string | null
   /** Headers that carry the credential; where it is exchanged, the token that it was exchanged for. */

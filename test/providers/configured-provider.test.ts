@@ -41,6 +41,12 @@ test('a base URL is split into origin and path', () => {
   expect(configured({}).get('mistral')).toMatchObject({
     origin: 'https://api.mistral.ai',
     basePath: '/v1',
+    query: '',
+  })
+  const url = 'https://x.services.ai.azure.com/models/?api-version=2024-05-01-preview'
+  expect(configured({ OPENAI_BASE_URL: url }).get('openai')).toMatchObject({
+    basePath: '/models',
+    query: '?api-version=2024-05-01-preview',
   })
 })
 
@@ -83,6 +89,8 @@ test.each([
   'https://user@x',
   'https://user:canary@x/v1',
   'https://x/?q=1',
+  'https://x/?api-version=1&q=1',
+  'https://x/?api-version=%0a',
   'https://x/#f',
   'x',
   '',
