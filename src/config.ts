@@ -94,12 +94,17 @@ const parsedUrl = (text: string): URL | undefined =>
 const isPlainHttp = (url: URL): boolean =>
   /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hash === ''
 
+/** Azure's versions; nothing else is told in the query of a base URL. */
+const isQueryOfBase = /^(?:\?api-version=[\w.-]+)?$/
+
 /** Without a final slash. */
 const baseUrl: Kind<string> = {
   allowed: 'an http(s) URL without user name, password, query or fragment',
   read: text => {
     const url = parsedUrl(text)
-    return url && isPlainHttp(url) && url.search === '' ? url.href.replace(/\/+$/, '') : undefined
+    return url && isPlainHttp(url) && isQueryOfBase.test(url.search)
+      ? url.href.replace(/\/+(?=\?|$)/, '')
+      : undefined
   },
   secret: true, // where a password stands in it by mistake
 }
@@ -170,9 +175,21 @@ const token: Kind<string> = {
   secret: true,
 }
 
+/** A key file of JSON, in which commas separate nothing; on one line. */
+const keyFile = (value: string): string | undefined => {
+  if (!/^\s*\{.*\}\s*$/s.test(value)) return undefined
+  try {
+    return JSON.stringify(JSON.parse(value))
+  } catch {
+    return undefined
+  }
+}
+
 const credentials: Kind<readonly string[]> = {
-  allowed: 'one or several credentials of visible ASCII characters, separated by commas',
+  allowed: 'one or several credentials of visible ASCII characters, separated by commas, or JSON',
   read: value => {
+    const file = keyFile(value)
+    if (file !== undefined) return [file]
     const keys = list(value)
     return keys.every(key => /^[\x21-\x7e]{1,4096}$/.test(key)) ? keys : undefined
   },

@@ -162,6 +162,13 @@ describe('a provider', () => {
   })
 })
 
+test('a credential of JSON is one, whatever commas and lines it has', () => {
+  const keyFile = { type: 'service_account', private_key: '-----BEGIN\nkey', list: [1, 2] }
+  const written = JSON.stringify(keyFile, null, 2)
+  const { providers } = loadConfig({ OPENAI_API_KEY: written }, ids)
+  expect(providers.get('openai')?.apiKeys).toEqual([JSON.stringify(keyFile)])
+})
+
 describe('.env.example', () => {
   const text = readFileSync(join(import.meta.dirname, '../.env.example'), 'utf8')
   const example = dotenv.parse(text)

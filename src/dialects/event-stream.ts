@@ -35,8 +35,14 @@ export abstract class EventStream implements StreamReader {
     if (this.#done) return []
     const events = this.#read(this.#decode(null))
     if (this.#failure !== null) throw this.#failure
-    if (!this.#done) throw brokenOff()
+    if (!this.#done && !this.isWhole()) throw brokenOff()
+    this.#done = true
     return events
+  }
+
+  /** Whether the answer may end by closing; most formats say that it is over. */
+  protected isWhole(): boolean {
+    return false
   }
 
   /** Adds what one event says to `events`; true where it ends the answer. Throws `GatewayError`. */

@@ -9,6 +9,7 @@ import { deepseek } from './deepseek.ts'
 import { demo } from './demo.ts'
 import { fireworks } from './fireworks.ts'
 import { github } from './github.ts'
+import { google } from './google.ts'
 import { groq } from './groq.ts'
 import { huggingface } from './huggingface.ts'
 import { hyperbolic } from './hyperbolic.ts'
@@ -27,6 +28,7 @@ import { perplexity } from './perplexity.ts'
 import type { Provider } from './provider.ts'
 import { sambanova } from './sambanova.ts'
 import { together } from './together.ts'
+import { vertex } from './vertex.ts'
 import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
 import { zai } from './zai.ts'
@@ -35,6 +37,8 @@ import { zai } from './zai.ts'
 export const providers: readonly Provider[] = [
   openai,
   anthropic,
+  google,
+  vertex,
   mistral,
   cohere,
   groq,

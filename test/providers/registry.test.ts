@@ -55,7 +55,7 @@ describe.each(providers.map(provider => [provider.id, provider] as const))('%s',
       { upstreamModel: 'm', maxOutputTokens: null },
     )
     expect(rendered.path).toMatch(/^\//)
-    expect(JSON.parse(rendered.body)).toMatchObject({ model: 'm' })
+    expect(`${rendered.path} ${rendered.body}`).toMatch(/"model":"m"|\/models?\/m[:/]/)
     expect(dialect.parseError(500, {}, 'x').status).toBeGreaterThanOrEqual(500)
   })
 })
@@ -63,6 +63,7 @@ describe.each(providers.map(provider => [provider.id, provider] as const))('%s',
 test('what is not free to place is never available by itself', () => {
   const unplaced = providers.filter((provider: Provider) => provider.needsBaseUrl)
   expect(unplaced.map(({ id }) => id)).toEqual([
+    'vertex',
     'cloudflare',
     'ollama',
     'vllm',
