@@ -175,9 +175,21 @@ const token: Kind<string> = {
   secret: true,
 }
 
+/** A key file of JSON, in which commas separate nothing; on one line. */
+const keyFile = (value: string): string | undefined => {
+  if (!/^\s*\{.*\}\s*$/s.test(value)) return undefined
+  try {
+    return JSON.stringify(JSON.parse(value))
+  } catch {
+    return undefined
+  }
+}
+
 const credentials: Kind<readonly string[]> = {
-  allowed: 'one or several credentials of visible ASCII characters, separated by commas',
+  allowed: 'one or several credentials of visible ASCII characters, separated by commas, or JSON',
   read: value => {
+    const file = keyFile(value)
+    if (file !== undefined) return [file]
     const keys = list(value)
     return keys.every(key => /^[\x21-\x7e]{1,4096}$/.test(key)) ? keys : undefined
   },
