@@ -1,5 +1,6 @@
 import { anthropic } from './anthropic.ts'
 import { baseten } from './baseten.ts'
+import { bedrock } from './bedrock.ts'
 import { cerebras } from './cerebras.ts'
 import { cloudflare } from './cloudflare.ts'
 import { cohere } from './cohere.ts'
@@ -37,6 +38,7 @@ import { zai } from './zai.ts'
 export const providers: readonly Provider[] = [
   openai,
   anthropic,
+  bedrock,
   google,
   vertex,
   mistral,

@@ -50,7 +50,7 @@ const maxMessageLength = 500
 const secretShapes = [
   /\b(?:sk|pk|rk|gsk|xai|tg|csk|nvapi|hf|r8|fw|tgp|pplx)[-_][\w*-]{6,}/gi,
   /\bAIza[\w-]{10,}/g,
-  /\bAKIA[0-9A-Z]{8,}/g,
+  /\b(?:AKIA|ASIA)[0-9A-Z]{8,}/g,
   /\bBearer\s+\S+/gi,
   /\beyJ[\w-]{10,}(?:\.[\w-]*){0,2}/g,
   /\b(?:user|org|proj|acct|account|team|organization|project)[-_][\w-]*\d[\w-]*/gi,
@@ -116,6 +116,7 @@ const readReason = (body: unknown): Reason => {
     inner.type,
     inner.status,
     inner.error_type,
+    inner.__type,
     outer.code,
     metadata.error_type,
     details.words,
@@ -141,7 +142,7 @@ const readReason = (body: unknown): Reason => {
 }
 
 const badKey =
-  /api_key_invalid|invalid_api_key|incorrect api key|invalid api[ -]key|api key (?:is )?(?:not valid|invalid)|unrecognizedclient/i
+  /api_key_invalid|invalid_api_key|incorrect api key|invalid api[ -]key|api key (?:is )?(?:not valid|invalid)|unrecognizedclient|incompletesignature|missingauthenticationtoken|expiredtoken/i
 const overflow =
   /context[ _-]?(?:length|window|size)|maximum context|max context|prompt (?:is )?too long|too_many_(?:prompt_)?tokens|too many (?:input )?tokens|input is too long|input tokens exceeded|(?:input|prompt) tokens? (?:count )?.{0,40}exceeds|total length of all messages|exceed_context_size|exceed context limit/i
 const filtered =
@@ -199,7 +200,7 @@ const statusOfWords = (words: string): number => {
   if (/rate_?limit|too_many_requests|resource_exhausted|throttling/i.test(words)) return 429
   if (/overloaded|unavailable|service_unavailable/i.test(words)) return 503
   if (/timeout|timed_out|deadline_exceeded/i.test(words)) return 504
-  if (/authentication|permission/i.test(words)) return 401
+  if (/authentication|permission|accessdenied|unrecognizedclient/i.test(words)) return 401
   return /invalid_request|invalid_argument|bad_request|validation/i.test(words) ? 400 : 500
 }
 
