@@ -38,9 +38,9 @@ import { zai } from './zai.ts'
 export const providers: readonly Provider[] = [
   openai,
   anthropic,
-  bedrock,
   google,
   vertex,
+  bedrock,
   mistral,
   cohere,
   groq,
