@@ -42,13 +42,13 @@ export const admit = (deps: AdmitDeps, { key, received, model, caller }: Admissi
   const most = asked.outputNamed
     ? asked.outputTokens
     : asked.choices * (model.maxOutputTokens ?? uncappedOutputTokens)
-  const affordable = Math.floor(
-    affordableOutput(available, asked.inputTokens, most, applied) / asked.choices,
-  )
-
-  const { outputTokens, outputCap } = asked.outputNamed
+  // The common case first: who can pay for the most needs no figures of what is affordable.
+  const ample = asked.outputNamed || available >= costAtMost(asked.inputTokens, most, applied)
+  const affordable = () =>
+    Math.floor(affordableOutput(available, asked.inputTokens, most, applied) / asked.choices)
+  const { outputTokens, outputCap } = ample
     ? { outputTokens: asked.outputTokens, outputCap: null }
-    : capOutput(asked, affordable, model)
+    : capOutput(asked, affordable(), model)
   const amountNanoUsd = costAtMost(asked.inputTokens, outputTokens, applied)
   // A stream's first checkpoint is due in a second, and the tokeniser takes a good part of that to load.
   if (chat.stream) deps.tokenCounter.prepare()
@@ -87,7 +87,7 @@ const holdOrExplain = (
   { ledger, nextGenerationId, topUpUrl }: AdmitDeps,
   key: ApiKey,
   amountNanoUsd: bigint,
-  affordableTokens: number,
+  affordableTokens: () => number,
 ): Hold => {
   const { accountId, id: keyId } = key
   try {
@@ -102,7 +102,7 @@ const holdOrExplain = (
       {
         metadata: {
           ...error.metadata,
-          affordable_max_tokens: affordableTokens,
+          affordable_max_tokens: affordableTokens(),
           ...(topUpUrl ? { top_up_url: topUpUrl } : {}),
         },
       },

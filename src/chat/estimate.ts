@@ -59,10 +59,15 @@ export const costAtMost = (
   applied: AppliedRates,
 ): bigint => {
   const { input = 0n, cacheWrite = 0n } = applied.rates
-  const tokens = cacheWrite > input ? { cacheWrite: inputTokens } : { input: inputTokens }
-  const counts = applied.fees.request === undefined ? {} : { request: 1 }
-  return chargeOf({ tokens: { ...tokens, output: outputTokens }, counts }, applied)
+  const tokens =
+    cacheWrite > input
+      ? { cacheWrite: inputTokens, output: outputTokens }
+      : { input: inputTokens, output: outputTokens }
+  const usage = applied.fees.request === undefined ? { tokens } : { tokens, counts: oneRequest }
+  return chargeOf(usage, applied)
 }
+
+const oneRequest = { request: 1 }
 
 /** How many output tokens `availableNanoUsd` pays for, once the input is paid. Not above `atMost`. */
 export const affordableOutput = (

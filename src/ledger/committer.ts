@@ -30,7 +30,7 @@ const lastRetryMs = 2_000
 /** Where work comes faster than this, a commit waits a moment for more: its own CPU costs that of ten works. */
 const busyPaceMs = 1
 const momentMs = 2
-const enoughWorks = 32
+const enoughWorks = 64
 /** Over how many works the pace is the mean, and the longest pause that counts. */
 const paceWorks = 10
 const longestPauseMs = 20
