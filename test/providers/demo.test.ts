@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { chunkOf } from '../../src/dialects/dialect.ts'
 import { demo } from '../../src/providers/demo.ts'
 
 const ask = (asked: object, signal = new AbortController().signal) =>
@@ -24,7 +25,7 @@ const streamed = async (asked: object) => {
     events.push(...reader.push(Buffer.from(bytes)))
   }
   events.push(...reader.end())
-  const choices = events.flatMap(({ chunk }) => chunk?.choices ?? [])
+  const choices = events.flatMap(event => chunkOf(event)?.choices ?? [])
   return {
     text: choices.map(({ delta }) => delta.content ?? '').join(''),
     finish: choices.map(choice => choice.finish_reason).filter(Boolean),
