@@ -245,7 +245,7 @@ test('a known change of a price is announced', () => {
           prices: [
             { prices: { input_mtok: 2.5, output_mtok: 10 } },
             {
-              constraint: { type: 'start_date', start_date: '2027-02-01' },
+              constraint: { type: 'start_date', start_date: '2026-12-15' },
               prices: { input_mtok: 3, output_mtok: 12 },
             },
           ],
@@ -256,7 +256,7 @@ test('a known change of a price is announced', () => {
   const configured = configureProviders(providers, new Map(), timeouts)
   const at = (nowMs: number) =>
     buildStock({ providers: configured, prices: { ...prices, lists }, nowMs })
-  expect(new StockCatalogue(at(nowMs)).nextPriceChange).toBe('2027-02-01')
-  const later = new StockCatalogue(at(Date.parse('2027-02-01')))
+  expect(new StockCatalogue(at(nowMs)).nextPriceChange).toBe('2026-12-15')
+  const later = new StockCatalogue(at(Date.parse('2026-12-15')))
   expect(later.find('openai/gpt-4o')?.price.tiers[0].rates.input).toBe(3_000_000_000n)
 })
