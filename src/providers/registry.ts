@@ -1,4 +1,5 @@
 import { anthropic } from './anthropic.ts'
+import { azure } from './azure.ts'
 import { baseten } from './baseten.ts'
 import { bedrock } from './bedrock.ts'
 import { cerebras } from './cerebras.ts'
@@ -37,6 +38,7 @@ import { zai } from './zai.ts'
 /** The only list of providers. A new one is a file in this folder and a line here. */
 export const providers: readonly Provider[] = [
   openai,
+  azure,
   anthropic,
   google,
   vertex,

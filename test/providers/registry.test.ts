@@ -63,6 +63,7 @@ describe.each(providers.map(provider => [provider.id, provider] as const))('%s',
 test('what is not free to place is never available by itself', () => {
   const unplaced = providers.filter((provider: Provider) => provider.needsBaseUrl)
   expect(unplaced.map(({ id }) => id)).toEqual([
+    'azure',
     'vertex',
     'cloudflare',
     'ollama',
