@@ -9,8 +9,8 @@ import { type ClaudeTraits, claudeTraits } from './claude-models.ts'
 export type ModelTraits = {
   /** `null` where it surely is none. Behind an ARN may stand anything, so there the common ground of all. */
   readonly claude: ClaudeTraits | null
-  /** How reasoning is asked for: Claude's `thinking`, OpenAI's `reasoning_effort`, Nova's `reasoningConfig`. */
-  readonly reasoning: 'claude' | 'openai' | 'nova' | 'none'
+  /** How reasoning is asked for: Claude's `thinking`, gpt-oss's `reasoning_effort`, Nova's `reasoningConfig`. */
+  readonly reasoning: 'claude' | 'gpt-oss' | 'nova' | 'none'
   /** Marks of the prompt cache: among tools too, in messages alone, or not at all. */
   readonly cachePoints: 'everywhere' | 'messages' | 'none'
   /** An output format by schema. */
@@ -22,7 +22,7 @@ const withoutSchema =
   /amazon\.(nova|titan)|meta\.llama|ai21\.|cohere\.|writer\.|mistral\.(mistral-(7b|large-240|small)|mixtral|pixtral)|deepseek\.r1/
 
 const reasoningOf = (model: string): ModelTraits['reasoning'] => {
-  if (model.includes('openai.gpt-oss')) return 'openai'
+  if (model.includes('openai.gpt-oss')) return 'gpt-oss'
   return model.includes('amazon.nova-2') ? 'nova' : 'none'
 }
 

@@ -86,7 +86,7 @@ export const askedReasoning = (
     return traits.reasoning === 'nova'
       ? { ...nothing, fields: { reasoningConfig: { type: 'disabled' } } }
       : nothing
-  if (traits.reasoning === 'openai')
+  if (traits.reasoning === 'gpt-oss')
     return { fields: { reasoning_effort: levelOf(effort) }, effort: null, isOn: true }
   if (traits.reasoning === 'nova') {
     const maxReasoningEffort = novaLevel(effort, maxTokens !== null)
