@@ -114,9 +114,11 @@ const allowanceOf = (part: { type: string; [key: string]: unknown }, model: Mode
       return { bytes, tokens: Math.ceil(bytes / audioBytesPerToken) }
     }
     case 'file': {
-      const bytes = lengthOf(fieldsOf(part.file).file_data)
+      const { file_data: data } = fieldsOf(part.file)
+      const bytes = lengthOf(data)
       // By reference: whatever it holds, it can't be more than the model reads.
-      if (bytes === 0) return { bytes, tokens: model.contextWindow ?? unknownContextTokens }
+      if (bytes === 0 || isReference(data))
+        return { bytes, tokens: model.contextWindow ?? unknownContextTokens }
       return { bytes, tokens: Math.ceil(bytes / fileBytesPerToken) }
     }
     case 'video_url':
@@ -128,5 +130,8 @@ const allowanceOf = (part: { type: string; [key: string]: unknown }, model: Mode
 
 const fieldsOf = (value: unknown): { [name: string]: unknown } =>
   typeof value === 'object' && value !== null ? { ...value } : { url: value }
+
+const isReference = (value: unknown): boolean =>
+  typeof value === 'string' && /^(https?|gs|s3):/i.test(value)
 
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0)

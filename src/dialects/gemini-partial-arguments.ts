@@ -28,6 +28,8 @@ const parsePath = (path: string): (string | number)[] => {
 /** Without a prototype, so that a key such as `__proto__` is a key like any other. */
 const emptyObject = (): Container => Object.create(null)
 
+const emptyFor = (key: string | number): unknown => (typeof key === 'number' ? [] : emptyObject())
+
 const scalarOf = (argument: Container): unknown => {
   if (typeof argument.stringValue === 'string') return argument.stringValue
   if (typeof argument.numberValue === 'number') return argument.numberValue
@@ -59,14 +61,11 @@ export class PartialArguments {
         at[key] = typeof before === 'string' && typeof value === 'string' ? before + value : value
         return
       }
-      const inner = at[key]
-      if (isFields(inner) || Array.isArray(inner)) at = inner as Container
-      else {
-        const fresh = typeof next === 'number' ? [] : emptyObject()
-        at[key] = fresh
-        // `as`: a list is indexed like an object here.
-        at = fresh as Container
-      }
+      const known = at[key]
+      const inner = isFields(known) || Array.isArray(known) ? known : emptyFor(next)
+      at[key] = inner
+      // `as`: a list is written like an object here.
+      at = inner as Container
     }
   }
 }

@@ -25,6 +25,9 @@ const usageKey = '"usageMetadata":'
 /** How often it may learn the frame anew; 0 reads each event in full. */
 const maxLessons = 8
 
+/** Of the events passed on in short each of these is asked for its usage; the last of an answer is read in full. */
+const usageEvery = 8
+
 const parseEvent = ({ data, event }: SseEvent): Fields | null => {
   let parsed: unknown
   try {
@@ -41,8 +44,8 @@ export class GeminiStream extends EventStream {
   #blocked = false
   #frame: Frame | null = null
   #lessonsLeft = maxLessons
-  /** As it stood in the last event that was passed on in short. */
-  #usageText = ''
+  /** Events passed on in short. */
+  #passed = 0
 
   protected override readEvent(received: SseEvent, events: StreamEvent[]): boolean {
     if (this.#frame !== null && this.#passText(received.data, this.#frame, events)) return false
@@ -115,13 +118,10 @@ export class GeminiStream extends EventStream {
     if (!candidate?.isPlain || !data.startsWith(before) || !data.endsWith(after)) return false
     const end = literalEnd(data, before.length)
     if (end - before.length < 3 || !data.startsWith(between, end)) return false
-    const usageText = data.slice(end + between.length, data.length - after.length)
     let usage: Usage | null = null
-    if (usageText !== this.#usageText) {
-      const reported = parseFields(usageText)
-      if (reported === null) return false
-      this.#usageText = usageText
-      usage = readUsage(reported)
+    if (++this.#passed % usageEvery === 0) {
+      const usageText = data.slice(end + between.length, data.length - after.length)
+      usage = readUsage(parseFields(usageText) ?? {})
     }
     const literal = data.slice(before.length, end)
     const text = literalText(literal)

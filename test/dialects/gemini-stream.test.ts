@@ -27,7 +27,7 @@ const text = (words: string): Json => ({ text: words })
 const stop = { finishReason: 'STOP' }
 
 describe('pieces of text', () => {
-  test('take the short way once it is known, with the usage as it stands', () => {
+  test('take the short way once it is known', () => {
     const outcome = read([
       event([text('a')], 1),
       event([text('b "quoted"\n')], 2),
@@ -37,8 +37,19 @@ describe('pieces of text', () => {
     expect(outcome.ending).toBe('done')
     expect(gather(chunksOf(outcome)).content).toBe('ab "quoted"\ncd')
     expect(outcome.events.map(one => one.text !== undefined)).toEqual([false, true, true, false])
-    expect(outcome.events.map(one => one.usage?.tokens.output)).toEqual([1, 2, undefined, 5])
-    expect(outcome.events.map(one => one.running)).toEqual([true, true, undefined, undefined])
+    expect(outcome.events.map(one => one.usage?.tokens.output)).toEqual([
+      1,
+      undefined,
+      undefined,
+      5,
+    ])
+    expect(outcome.events.map(one => one.running)).toEqual([true, undefined, undefined, undefined])
+  })
+
+  test('tell the usage now and then', () => {
+    const many = Array.from({ length: 18 }, (_, i) => event([text('a')], i + 1))
+    const outcome = read([...many, event([], 18, stop)])
+    expect(outcome.events.flatMap(one => one.usage?.tokens.output ?? [])).toEqual([1, 9, 17, 18])
   })
 
   test.each([
