@@ -38,16 +38,19 @@ const maxBlocks = 65_536
 
 const textHead = '"choices":[{"index":0,"delta":{"content":'
 const textTail = '},"logprobs":null,"finish_reason":null}]}'
-const padding = ',"p":'
+const padding = ',"p":"'
+const brace = 0x7d
+const backslash = 0x5c
 
 /** Whether behind a piece of text nothing follows but the closing of two objects, and padding between them. */
 const isClosing = (payload: string, from: number): boolean => {
   const last = payload.length - 1
-  if (payload.charCodeAt(from) !== 0x7d || payload.charCodeAt(last) !== 0x7d) return false
+  if (payload.charCodeAt(from) !== brace || payload.charCodeAt(last) !== brace) return false
   if (last === from + 1) return true
-  return (
-    payload.startsWith(padding, from + 1) && literalEnd(payload, from + 1 + padding.length) === last
-  )
+  if (!payload.startsWith(padding, from + 1)) return false
+  // What the padding says is never read; it only must not end before its end.
+  const quote = payload.indexOf('"', from + 1 + padding.length)
+  return quote === last - 1 && payload.charCodeAt(last - 2) !== backslash
 }
 
 const parsePayload = ({ payload }: AwsFrame): Fields => {
