@@ -27,6 +27,7 @@ export const nativeReasonOf = ({ status, incomplete_details: details }: Fields):
 const shortReasons: ReadonlyMap<string, FinishReason> = new Map([
   ['max_output_tokens', 'length'],
   ['max_tokens', 'length'],
+  ['incomplete', 'length'],
   ['content_filter', 'content_filter'],
 ])
 
@@ -79,9 +80,11 @@ export const callIdOf = (item: Fields, call: number): string =>
 const toolCall = (item: Fields, call: number): ToolCall => {
   const id = callIdOf(item, call)
   const name = textOf(item.name)
-  // A custom tool has `custom` in place of `function`; the hub's type names only the common kind.
-  if (kindOf(item) === 'custom')
-    return { id, type: 'custom', custom: { name, input: textOf(item.input) } } as never
+  if (kindOf(item) === 'custom') {
+    const call: unknown = { id, type: 'custom', custom: { name, input: textOf(item.input) } }
+    // `as`: `custom` in place of `function` is a kind too; the hub's type names only the common one.
+    return call as ToolCall
+  }
   return { id, type: 'function', function: { name, arguments: argumentsOf(item.arguments) } }
 }
 
