@@ -1,5 +1,5 @@
 import type { AnswerMessage, ChatAnswer, ChatChunk, ChatRequest } from '../wire/chat.ts'
-import { completionTokens, type Usage } from '../wire/usage.ts'
+import { completionTokens, promptTokens, type Usage } from '../wire/usage.ts'
 import type { TokenCounter } from './token-counter.ts'
 
 export type MeteredUsage = { usage: Usage; estimated: boolean }
@@ -77,24 +77,26 @@ export class Meter {
     }
   }
 
-  /** A whole answer for which the upstream reported no usage. */
+  /** A whole answer for which the upstream reported no usage, or none of any token. */
   observeAnswer(answer: ChatAnswer): void {
     for (const { index, message } of answer.choices) this.#add(index, textOf(message))
   }
 
   /**
    * Usage so far. `estimated` unless the upstream reported it. Counting happens in another thread, so what is delivered
-   * meanwhile belongs to the next count; counts queue up, since a settle must not overtake a checkpoint's.
+   * meanwhile belongs to the next count; counts queue up, since a settle must not overtake a checkpoint's. A report of
+   * no token at all for an answer that has words is what servers send that don't count: it is none.
    */
   usage(chat: ChatRequest): Promise<MeteredUsage> {
-    if (this.#reported) return Promise.resolve({ usage: this.#reported, estimated: false })
+    if (this.#reported && !this.#miscounted)
+      return Promise.resolve({ usage: this.#reported, estimated: false })
     const counted = this.#counting.then(() => this.#count(chat))
     this.#counting = counted
     return counted
   }
 
   async #count(chat: ChatRequest): Promise<MeteredUsage> {
-    if (this.#reported) return { usage: this.#reported, estimated: false }
+    if (this.#reported && !this.#miscounted) return { usage: this.#reported, estimated: false }
     const texts = this.#uncounted
     const length = this.#uncountedLength
     this.#uncounted = []
@@ -106,10 +108,17 @@ export class Meter {
     return { usage: this.#estimate(), estimated: true }
   }
 
+  get #miscounted(): boolean {
+    const hasWords = this.#counted + this.#uncountedLength > 0
+    return hasWords && this.#reported !== null && countsNothing(this.#reported)
+  }
+
   /** The upstream knows its own input; of its output it may have told less than it has delivered. */
   #estimate(): Usage {
-    if (this.#running === null)
-      return { tokens: { input: this.#inputTokens ?? 0, output: this.#counted } }
+    if (this.#running === null) {
+      const tokens = { input: this.#inputTokens ?? 0, output: this.#counted }
+      return this.#reported ? { ...this.#reported, tokens } : { tokens }
+    }
     const { tokens } = this.#running
     const output = Math.max(tokens.output ?? 0, this.#counted)
     return { ...this.#running, tokens: { ...tokens, output } }
@@ -121,6 +130,10 @@ export class Meter {
     this.#delivered = true
   }
 }
+
+/** No token of an answer, nor of its prompt. */
+export const countsNothing = (usage: Usage): boolean =>
+  promptTokens(usage) + completionTokens(usage) === 0
 
 const textOf = (message: AnswerMessage): string => {
   const calls = message.tool_calls ?? []

@@ -4,6 +4,7 @@ import type { ChatAnswer } from '../wire/chat.ts'
 import type { Client } from './client.ts'
 import type { Generation, Settled } from './generation.ts'
 import type { Trip } from './in-flight.ts'
+import { countsNothing } from './meter.ts'
 import { hideReasoning } from './reasoning.ts'
 import { usageBody } from './usage-body.ts'
 
@@ -28,7 +29,7 @@ export class WholeRelay implements Trip {
     const body = await call.readWhole(answerLimitBytes)
     const { answer, usage } = generation.dialect.parseResponse(body)
     if (usage) generation.meter.report(usage)
-    else generation.meter.observeAnswer(answer)
+    if (!usage || countsNothing(usage)) generation.meter.observeAnswer(answer)
     if (generation.chat.reasoning?.exclude) {
       for (const { message } of answer.choices) hideReasoning(message)
     }

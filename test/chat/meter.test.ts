@@ -37,3 +37,20 @@ test('the final report stands as it is', async () => {
     estimated: false,
   })
 })
+
+test('a report of no token at all is none where words were delivered', async () => {
+  const meter = new Meter(counter)
+  meter.observe(said('one two three four'))
+  meter.report({ tokens: { input: 0, output: 0 }, counts: { request: 1 } })
+  expect(await meter.usage(chat)).toEqual({
+    usage: { tokens: { input: 2, output: 4 }, counts: { request: 1 } },
+    estimated: true,
+  })
+})
+
+test('a report of no token stands where nothing was delivered', async () => {
+  const meter = new Meter(counter)
+  const usage = { tokens: { input: 0, output: 0 } }
+  meter.report(usage)
+  expect(await meter.usage(chat)).toEqual({ usage, estimated: false })
+})
