@@ -135,6 +135,21 @@ describe('a request', () => {
     ])
   })
 
+  test('takes each encrypted piece for an item, where a client has lost their places', () => {
+    const detail = (data: string) => ({
+      type: 'reasoning.encrypted',
+      data,
+      format: 'openai-responses-v1',
+    })
+    const said = { role: 'assistant', content: 'a', reasoning_details: [detail('A'), detail('B')] }
+    expect(valid({ messages: [user, said] }).input).toMatchObject([
+      user,
+      { encrypted_content: 'A' },
+      { encrypted_content: 'B' },
+      { role: 'assistant' },
+    ])
+  })
+
   test('tells a custom tool from a function, in the calls and their results', () => {
     const custom = { id: 'call_1', type: 'custom', custom: { name: 'sql', input: 'SELECT 1' } }
     const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openAiResponses as dialect } from '../../src/dialects/openai-responses.ts'
+import { reasoningItems } from '../../src/dialects/openai-responses-reasoning.ts'
 import { chunksOf, gather, type Json, run } from './proof.ts'
 
 const frame = (event: Json): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
@@ -75,6 +76,38 @@ describe('what no delta has told is told at the end of its item', () => {
       { function: { arguments: '{}' } },
     ])
   })
+})
+
+test('parts of a summary are told apart, in the text and in what comes back', () => {
+  const summary = (delta: string, part: number): Json => ({
+    type: 'response.reasoning_summary_text.delta',
+    output_index: 0,
+    summary_index: part,
+    delta,
+  })
+  const item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'AAA' }
+  const outcome = read(
+    added({ ...item, encrypted_content: '' }),
+    summary('one ', 0),
+    summary('whole', 0),
+    summary('second', 1),
+    done(item),
+    end(),
+  )
+  const { reasoning, reasoning_details } = gather(chunksOf(outcome))
+  expect(reasoning).toBe('one whole\n\nsecond')
+  expect(reasoningItems(reasoning_details)).toEqual([
+    {
+      place: 0,
+      item: {
+        ...item,
+        summary: [
+          { type: 'summary_text', text: 'one whole' },
+          { type: 'summary_text', text: 'second' },
+        ],
+      },
+    },
+  ])
 })
 
 test('logprobs stand with their text', () => {
