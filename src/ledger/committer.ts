@@ -27,8 +27,8 @@ const mostPerBatch = 500
 const firstRetryMs = 100
 const lastRetryMs = 2_000
 
-/** Where work comes faster than this, a commit waits a moment for more: its own CPU costs that of ten works. */
-const busyPaceMs = 1
+/** Where more works than this come, a commit waits a moment for more: its own CPU costs that of ten works. */
+const busyPerSecond = 600
 const momentMs = 2
 const enoughWorks = 64
 /** Over how many works the pace is the mean, and the longest pause that counts. */
@@ -82,7 +82,7 @@ export class Committer {
 
   async #run(): Promise<void> {
     do {
-      if (this.#paceMs < busyPaceMs && this.#gains()) await this.#moment()
+      if (this.#paceMs * busyPerSecond < 1_000 && this.#gains()) await this.#moment()
       const batch = new Batch(this.#statements, this.#options.clock())
       const works = this.#take().filter(work => compose(work, batch))
       if (works.length > 0 || this.#failing) await this.#commit(works, batch)
