@@ -23,7 +23,9 @@ export const azure = {
   baseUrl: 'https://resource.openai.azure.com/openai/v1',
   needsBaseUrl: true,
   dialect,
-  dialectFor: (model, chat) => (needsResponses(model, chat) ? openAiResponses : dialect),
+  // A deployment's name is the operator's choice: the name that the model is sold by may say more.
+  dialectFor: (model, chat) =>
+    needsResponses(model, chat) || needsResponses(chat.model, chat) ? openAiResponses : dialect,
   place: (basePath, path, upstreamModel) => {
     if (!deployments.test(basePath)) return basePath + path
     const above = basePath.replace(deployments, '')

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { azure } from '../../src/providers/azure.ts'
 import { readEvents, readJson, startTestGateway, type TestGateway } from '../harness.ts'
 
 type Received = { path: string | undefined; apiKey: unknown; body: Record<string, unknown> }
@@ -66,6 +67,12 @@ describe('Azure OpenAI', () => {
       ])
     },
   )
+
+  test('knows a model by the name it is sold by, whatever its deployment is called', () => {
+    const chat = { model: 'azure/gpt-5.6', messages: [{ role: 'user' as const, content: 'q' }] }
+    expect(azure.dialectFor('prod', { ...chat, tools }).id).toBe('openai-responses')
+    expect(azure.dialectFor('prod', chat).id).toBe('chat-completions')
+  })
 
   test('speaks Responses for what chat-completions refuses, whole and streamed', async () => {
     await start('/openai/v1')
