@@ -6,101 +6,23 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { LLMock } from '@copilotkit/aimock'
+import type { LLMock } from '@copilotkit/aimock'
 import { generateText, jsonSchema, streamText, type ToolSet, tool } from 'ai'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestGateway, type TestGateway } from '../harness.ts'
-
-type Vendor = {
-  model: string
-  /** Of the mock, given its address. */
-  baseUrl: (url: string) => string
-  apiKey?: string
-  /** nano-USD a token, as published; the last by the operator's file. */
-  rate: { input: bigint; output: bigint }
-  /** The vendor's own words for how an answer ends. */
-  native: { text: string; tool: string }
-  /** Who counts where the fixture sets no usage: the mock reports a guess of its own, or zeros. */
-  guessesUsage?: true
-}
-
-const location = 'v1/projects/p/locations/us-central1/publishers/google'
-const openAi = {
-  rate: { input: 150n, output: 600n },
-  native: { text: 'stop', tool: 'tool_calls' },
-  guessesUsage: true,
-} as const
-const gemini = {
-  rate: { input: 300n, output: 2_500n },
-  native: { text: 'STOP', tool: 'STOP' },
-} as const
-
-const vendors: Record<string, Vendor> = {
-  openai: { ...openAi, model: 'gpt-4o-mini', baseUrl: url => `${url}/v1` },
-  azure: {
-    ...openAi,
-    model: 'gpt-4o-mini',
-    baseUrl: url => `${url}/openai/deployments?api-version=2024-10-21`,
-  },
-  anthropic: {
-    model: 'claude-sonnet-4-5',
-    baseUrl: url => url,
-    rate: { input: 3_000n, output: 15_000n },
-    native: { text: 'end_turn', tool: 'tool_use' },
-  },
-  google: { ...gemini, model: 'gemini-2.5-flash', baseUrl: url => `${url}/v1beta` },
-  vertex: {
-    ...gemini,
-    model: 'gemini-2.5-flash',
-    baseUrl: url => `${url}/${location}`,
-    apiKey: 'ya29.upstream-canary',
-  },
-  bedrock: {
-    model: 'us.anthropic.claude-haiku-4-5-20251001-v1:0',
-    baseUrl: url => url,
-    apiKey: 'AKIACANARY:secret-canary',
-    rate: { input: 1_100n, output: 5_500n },
-    native: { text: 'end_turn', tool: 'tool_use' },
-  },
-  cohere: {
-    model: 'command-r-08-2024',
-    baseUrl: url => url,
-    rate: { input: 150n, output: 600n },
-    native: { text: 'COMPLETE', tool: 'TOOL_CALL' },
-  },
-  ollama: {
-    ...openAi,
-    model: 'llama3.2:1b',
-    baseUrl: url => `${url}/v1`,
-    rate: { input: 20n, output: 70n },
-  },
-}
-const ollamaModel = {
-  id: vendors.ollama?.model,
-  context_window: 131_072,
-  price: { input: '0.02', output: '0.07' },
-}
-
-const text = 'A toll of one crown is paid at the gate, once and in advance.'
-const weather = { name: 'get_weather', arguments: '{"city":"Bern","unit":"celsius"}' }
-const usage = { input: 41, output: 17 }
-const reported = {
-  usage: {
-    prompt_tokens: usage.input,
-    completion_tokens: usage.output,
-    total_tokens: usage.input + usage.output,
-    input_tokens: usage.input,
-    output_tokens: usage.output,
-  },
-}
-const prompt = {
-  text: 'Say it in a sentence.',
-  tool: 'What is the weather in Bern?',
-  uncounted: 'Say it, and keep no count.',
-  limited: 'Ask too often.',
-}
+import {
+  createVendorMock,
+  ollamaModel,
+  prompt,
+  temperature,
+  text,
+  usage,
+  type Vendor,
+  vendors,
+  weather,
+} from '../upstream/vendor-mock.ts'
 
 let mock: LLMock
 let at: TestGateway
@@ -108,19 +30,7 @@ let openai: OpenAI
 let folder: string
 
 beforeAll(async () => {
-  mock = new LLMock({ port: 0, chunkSize: 5 })
-  mock.onMessage(prompt.text, { content: text, ...reported })
-  mock.on(
-    { userMessage: prompt.tool, model: /^gemini/ },
-    { toolCalls: [weather], finishReason: 'stop', ...reported },
-  )
-  mock.onMessage(prompt.tool, { toolCalls: [{ ...weather, id: 'call_mock_1' }], ...reported })
-  mock.onMessage(prompt.uncounted, { content: text })
-  mock.onMessage(prompt.limited, {
-    error: { message: 'Too many requests', type: 'rate_limit_error', code: 'rate_limit_exceeded' },
-    status: 429,
-    retryAfter: 7,
-  })
+  mock = createVendorMock()
   const url = (await mock.start()).replace(/\/$/, '')
   folder = await mkdtemp(join(tmpdir(), 'tollgate-aimock-'))
   const file = join(folder, 'providers.json')
@@ -181,7 +91,7 @@ describe.each(Object.entries(vendors))('%s', (id, vendor) => {
   const price = priceOf(vendor, usage.input, usage.output)
   const told = { prompt_tokens: usage.input, completion_tokens: usage.output }
 
-  test.each(ways)('text, %s', async (_way, answer) => {
+  test.each(ways)('text, %s', async (way, answer) => {
     const charge = await chargeOf(async () => {
       const completion = await answer(ask(prompt.text))
       expect(completion).toMatchObject({
@@ -197,6 +107,7 @@ describe.each(Object.entries(vendors))('%s', (id, vendor) => {
       })
     })
     expect(charge).toBe(price)
+    expect(mock.getLastRequest()?.path).toBe(vendor.paths[way === 'whole' ? 0 : 1])
   })
 
   test.each(ways)('a tool call, %s', async (_way, answer) => {
@@ -237,10 +148,87 @@ describe.each(Object.entries(vendors))('%s', (id, vendor) => {
         status: 429,
         code: 'provider_rate_limited',
         type: 'rate_limit_error',
+        headers: expect.toSatisfy((headers: Headers) => headers.get('retry-after') === '7'),
       })
     })
     expect(charge).toBe(0n)
   })
+
+  test.each(ways)('the result of a tool call, %s', async (_way, answer) => {
+    const asked = { ...ask(prompt.tool), tools }
+    const call = (await answer(asked)).choices[0]?.message
+    const [{ id: tool_call_id } = { id: '' }] = call?.tool_calls ?? []
+    const result = { role: 'tool' as const, tool_call_id, content: temperature }
+    const system = { role: 'system' as const, content: 'Be brief.' }
+    const completion = await answer({
+      ...asked,
+      messages: [system, ...asked.messages, call!, result],
+    })
+    expect(completion.choices[0]).toMatchObject({
+      message: { content: text },
+      finish_reason: 'stop',
+    })
+    // As the mock reads the vendor's own request back into a chat.
+    const read = mock.getLastRequest()?.body as OpenAI.ChatCompletionCreateParams
+    expect(read.messages).toMatchObject([
+      system,
+      { role: 'user', content: prompt.tool },
+      { role: 'assistant', tool_calls: [{ function: { name: weather.name } }] },
+      { role: 'tool', content: expect.stringContaining(temperature) },
+    ])
+    expect(read.tools).toMatchObject([{ type: 'function', function: { name: weather.name } }])
+  })
+
+  test('a stream that breaks off', async () => {
+    let received = ''
+    const charge = await chargeOf(async () => {
+      const stream = await openai.chat.completions.create({ ...ask(prompt.broken), stream: true })
+      const reading = (async () => {
+        for await (const chunk of stream) received += chunk.choices[0]?.delta.content ?? ''
+      })()
+      await expect(reading).rejects.toMatchObject({ code: 'provider_error' })
+    })
+    expect(received).not.toBe('')
+    expect(text.startsWith(received)).toBe(true)
+    expect(charge).toBeGreaterThanOrEqual(priceOf(vendor, 0, countTokens(received)))
+    expect(charge).toBeLessThanOrEqual(price)
+  })
+})
+
+/** Where the mock differs from the vendor, and what the gateway makes of it. */
+const differences: [vendor: string, difference: string, finishReason: string][] = [
+  ['google', 'ends a tool call with FUNCTION_CALL, which Gemini never says', 'error'],
+  ['vertex', 'ends a tool call with FUNCTION_CALL, which Gemini never says', 'error'],
+]
+
+test.each(differences)('%s: the mock %s', async (id, _difference, finishReason) => {
+  const body = {
+    model: `${id}/${vendors[id]?.model}`,
+    messages: [{ role: 'user' as const, content: prompt.foreign }],
+    tools,
+  }
+  for (const [, answer] of ways) {
+    const [choice] = (await answer(body)).choices
+    expect(choice?.finish_reason).toBe(finishReason)
+    expect(choice?.message.tool_calls).toMatchObject([{ function: { name: weather.name } }])
+  }
+})
+
+test.each(ways)('a model that takes tools on Responses only, %s', async (_way, answer) => {
+  // As published: $2.50 and $15 a million.
+  const price = 2_500n * BigInt(usage.input) + 15_000n * BigInt(usage.output)
+  const charge = await chargeOf(async () => {
+    const messages = [{ role: 'user' as const, content: prompt.tool }]
+    const completion = await answer({ model: 'openai/gpt-5.4', messages, tools })
+    const call = completion.choices[0]?.message.tool_calls?.[0]
+    expect(completion.choices[0]?.finish_reason).toBe('tool_calls')
+    expect(call).toMatchObject({ id: 'call_mock_1', function: { name: weather.name } })
+    expect(call?.type === 'function' && JSON.parse(call.function.arguments)).toEqual(
+      JSON.parse(weather.arguments),
+    )
+  })
+  expect(charge).toBe(price)
+  expect(mock.getLastRequest()?.path).toBe('/v1/responses')
 })
 
 describe('ai with @ai-sdk/openai-compatible', () => {
