@@ -24,6 +24,13 @@ export const publishedToNanoUsd = (usd: number, perCount: 1 | 1000 = 1): bigint 
   return BigInt(usd.toFixed(digits).replace('.', ''))
 }
 
+/** The reverse of `toNanoUsd`: `150000000n` → `'0.15'`. */
+export const toUsd = (nanoUsd: bigint): string => {
+  const digits = nanoUsd.toString().padStart(nanoPerUsd + 1, '0')
+  const fraction = digits.slice(-nanoPerUsd).replace(/0+$/, '')
+  return digits.slice(0, -nanoPerUsd) + (fraction === '' ? '' : `.${fraction}`)
+}
+
 type Given = { [K in keyof Rates]?: bigint | undefined } & { input: bigint; output: bigint }
 
 /** A rate for every class: one that is not published is billed as its like, and never as less than the provider bills. */

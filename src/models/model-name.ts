@@ -42,3 +42,17 @@ const outputLimits: readonly (readonly [RegExp, number])[] = [
 /** The most output tokens that a model of this name takes, `null` where that isn't known. */
 export const outputLimitOf = (name: string): number | null =>
   outputLimits.find(([pattern]) => pattern.test(name))?.[1] ?? null
+
+/**
+ * What the same model is called by all who serve it, more or less: without its maker, the router's vendor, its packing,
+ * and what stands for a point. Good enough for a limit, not for a price.
+ */
+export const sameModelName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^.*\//, '')
+    .replace(/:.*$/, '')
+    .replace(/(\d)p(\d)/g, '$1.$2')
+    .replace(/[._]/g, '-')
+    .replace(/^meta-/, '')
+    .replace(/-(fp8|fp4|bf16|fast|turbo|awq|tput|hf)(?=-|$)/g, '')

@@ -38,4 +38,5 @@ export const azure = {
   // A global deployment costs what OpenAI asks. What others cost, and deployments of other names, the operator's file says.
   // https://azure.microsoft.com/pricing/details/cognitive-services/openai-service/ (2026-11)
   priceSources: [{ id: 'openai', except: new RegExp(`${notForChat.source}|^chatgpt|-chat\\b`) }],
+  factsSource: { lists: ['azure', 'openai'], knowsAll: true },
 } satisfies Provider

@@ -9,4 +9,5 @@ export const baseten = {
   apiKeyEnv: 'BASETEN_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'baseten' }],
+  factsSource: { lists: ['baseten'], sellsExcept: /^$/ },
 } satisfies Provider

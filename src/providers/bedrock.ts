@@ -83,4 +83,5 @@ export const bedrock = {
       alsoNamed: [...claudeNames, ...otherNames],
     },
   ],
+  factsSource: { lists: ['amazon-bedrock'] },
 } satisfies Provider

@@ -9,4 +9,5 @@ export const cerebras = {
   apiKeyEnv: 'CEREBRAS_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'cerebras' }],
+  factsSource: { lists: ['cerebras'], sellsExcept: /^$/ },
 } satisfies Provider

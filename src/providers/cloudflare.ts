@@ -10,4 +10,5 @@ export const cloudflare = {
   authorize: bearer,
   needsBaseUrl: true,
   priceSources: [{ id: 'cloudflare', except: /indictrans|m2m100|distilbert|plamo/ }],
+  factsSource: { lists: ['cloudflare-workers-ai'], sellsExcept: /^$/ },
 } satisfies Provider

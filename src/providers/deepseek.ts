@@ -9,4 +9,5 @@ export const deepseek = {
   apiKeyEnv: 'DEEPSEEK_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'deepseek' }],
+  factsSource: { lists: ['deepseek'], sellsExcept: /^$/ },
 } satisfies Provider

@@ -9,4 +9,6 @@ export const fireworks = {
   apiKeyEnv: 'FIREWORKS_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'fireworks' }],
+  // Routers follow their newest model, and so does its price.
+  factsSource: { lists: ['fireworks'], sellsExcept: /\/routers\// },
 } satisfies Provider

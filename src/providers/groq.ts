@@ -9,4 +9,5 @@ export const groq = {
   apiKeyEnv: 'GROQ_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'groq' }],
+  factsSource: { lists: ['groq'], sellsExcept: /^$/, knowsAll: true },
 } satisfies Provider

@@ -9,4 +9,5 @@ export const minimax = {
   apiKeyEnv: 'MINIMAX_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'minimax' }],
+  factsSource: { lists: ['minimax'], sellsExcept: /^$/ },
 } satisfies Provider

@@ -33,4 +33,5 @@ export const mistral = {
       },
     },
   ],
+  factsSource: { lists: ['mistral'], sellsExcept: /^$/, knowsAll: true },
 } satisfies Provider

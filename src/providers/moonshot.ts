@@ -9,4 +9,5 @@ export const moonshot = {
   apiKeyEnv: 'MOONSHOT_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'moonshotai' }],
+  factsSource: { lists: ['moonshotai'], sellsExcept: /^$/ },
 } satisfies Provider

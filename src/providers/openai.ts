@@ -26,4 +26,5 @@ export const openai = {
   apiKeyEnv: 'OPENAI_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'openai', except: notForChat }],
+  factsSource: { lists: ['openai'], knowsAll: true },
 } satisfies Provider

@@ -13,4 +13,9 @@ export const openrouter = {
   priceSources: [
     { id: 'openrouter', except: /^[^/]*$|^perplexity\/|search|deep-research|\/router$|:batch$/ },
   ],
+  factsSource: {
+    lists: ['openrouter'],
+    sellsExcept: /^~|^openrouter\/|^perplexity\/|search|deep-research|router$|:(batch|free)$/,
+    knowsAll: true,
+  },
 } satisfies Provider

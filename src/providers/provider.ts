@@ -33,6 +33,8 @@ export interface Provider {
   readonly exchange?: TokenExchange
   /** Where its models and prices are published. Without, it sells what the operator's file prices. */
   readonly priceSources?: readonly PriceSource[]
+  /** Where the second source has it; without, the list of that name there, if any. */
+  readonly factsSource?: FactsSource
   /** Models that this file itself prices. */
   readonly ownModels?: readonly PricedModel[]
   /** Answers in this process instead of over the network (the demo). */
@@ -75,6 +77,16 @@ export type PriceSource = {
   readonly alsoNamed?: readonly string[]
   /** Names whose price in the list is that of an older model, and the name in the list that they stand for today. */
   readonly sameAs?: Readonly<Record<string, string>>
+}
+
+/** One provider in the second source, which says how long a prompt and an answer may be, and what a model takes. */
+export type FactsSource = {
+  /** Its lists there; the first that knows a name counts. */
+  readonly lists: readonly string[]
+  /** Names that only the second source has are sold at its price, save these. Without, none. */
+  readonly sellsExcept?: RegExp
+  /** What still is served has a context window in one source or the other; the rest is retired, and not sold. */
+  readonly knowsAll?: true
 }
 
 /** USD per million tokens, as decimal strings with up to 9 decimals; what is left out falls back to its like. */

@@ -9,4 +9,5 @@ export const together = {
   apiKeyEnv: 'TOGETHER_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'together', except: /-Base\b|-Base-/ }],
+  factsSource: { lists: ['together'], sellsExcept: /^$/, knowsAll: true },
 } satisfies Provider

@@ -22,4 +22,5 @@ export const vertex = {
     isApiKey(credential) ? { 'x-goog-api-key': credential } : bearer(credential),
   exchange: { request: googleTokenRequest, parse: readGoogleToken },
   priceSources: [{ id: 'google', except: notGemini }],
+  factsSource: { lists: ['google-vertex', 'google'] },
 } satisfies Provider

@@ -10,4 +10,5 @@ export const xai = {
   authorize: bearer,
   // The multi-agent models answer on /responses only.
   priceSources: [{ id: 'x-ai', except: /multi-agent/ }],
+  factsSource: { lists: ['xai'], sellsExcept: /^$/ },
 } satisfies Provider

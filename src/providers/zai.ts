@@ -9,4 +9,5 @@ export const zai = {
   apiKeyEnv: 'ZAI_API_KEY',
   authorize: bearer,
   priceSources: [{ id: 'zai' }],
+  factsSource: { lists: ['zai'], sellsExcept: /^$/ },
 } satisfies Provider

@@ -165,7 +165,7 @@ describe('resolve', () => {
     ['openai/gpt4o-mini', 'openai/gpt-4o-mini'],
     ['OpenAI/GPT-4o', 'openai/gpt-4o'],
     ['openai/gpt-4o-mni:floor', 'openai/gpt-4o-mini'],
-    ['anthropic/claude-sonnet-4', 'openrouter/anthropic/claude-sonnet-4'],
+    ['anthropic/claude-sonnet-4.5', 'openrouter/anthropic/claude-sonnet-4.5'],
   ])('names what is nearest to %s', (wrong, nearest) => {
     const { code, status, metadata, message } = refusal(wrong)
     expect({ code, status }).toEqual({ code: 'model_not_found', status: 404 })
