@@ -14,16 +14,43 @@ export type PublishedModel = {
   readonly nextChange: string | null
 }
 
-/** As the library reads its own rules. */
-export const matches = (rule: MatchLogic, name: string): boolean => {
-  const lower = name.toLowerCase()
-  if ('or' in rule) return rule.or.some(part => matches(part, name))
-  if ('and' in rule) return rule.and.every(part => matches(part, name))
-  if ('equals' in rule) return lower === rule.equals.toLowerCase()
-  if ('starts_with' in rule) return lower.startsWith(rule.starts_with.toLowerCase())
-  if ('ends_with' in rule) return lower.endsWith(rule.ends_with.toLowerCase())
-  if ('contains' in rule) return lower.includes(rule.contains.toLowerCase())
-  return new RegExp(rule.regex).test(name)
+/** `lower` is `name` in lower case. */
+type Rule = (name: string, lower: string) => boolean
+
+/** A rule as the library reads its own, made ready once: each is asked for hundreds of names. */
+const readRule = (rule: MatchLogic): Rule => {
+  if ('or' in rule) {
+    const parts = rule.or.map(readRule)
+    return (name, lower) => parts.some(part => part(name, lower))
+  }
+  if ('and' in rule) {
+    const parts = rule.and.map(readRule)
+    return (name, lower) => parts.every(part => part(name, lower))
+  }
+  if ('regex' in rule) {
+    const pattern = new RegExp(rule.regex)
+    return name => pattern.test(name)
+  }
+  return readText(rule)
+}
+
+const readText = (
+  rule: Exclude<MatchLogic, { or: unknown } | { and: unknown } | { regex: unknown }>,
+): Rule => {
+  if ('equals' in rule) {
+    const text = rule.equals.toLowerCase()
+    return (_, lower) => lower === text
+  }
+  if ('starts_with' in rule) {
+    const text = rule.starts_with.toLowerCase()
+    return (_, lower) => lower.startsWith(text)
+  }
+  if ('ends_with' in rule) {
+    const text = rule.ends_with.toLowerCase()
+    return (_, lower) => lower.endsWith(text)
+  }
+  const text = rule.contains.toLowerCase()
+  return (_, lower) => lower.includes(text)
 }
 
 /** The names that a rule lists one by one. Other rules are too loose to sell by. */
@@ -37,24 +64,21 @@ export type FindEntry = (name: string) => ModelInfo | undefined
 
 export const entryFinder = ({ models }: PriceList): FindEntry => {
   const exact = new Map<string, number>()
-  const loose: number[] = []
+  const loose: { position: number; takes: Rule }[] = []
   for (const [position, { match }] of models.entries()) {
     for (const name of exactNames(match)) {
       const lower = name.toLowerCase()
       if (!exact.has(lower)) exact.set(lower, position)
     }
-    if (!isExact(match)) loose.push(position)
+    if (!isExact(match)) loose.push({ position, takes: readRule(match) })
   }
   return name => {
-    const first = exact.get(name.toLowerCase()) ?? models.length
-    const before = loose.find(
-      position => position < first && matches(models[position]?.match ?? never, name),
-    )
-    return models[before ?? first]
+    const lower = name.toLowerCase()
+    const first = exact.get(lower) ?? models.length
+    const before = loose.find(({ position, takes }) => position < first && takes(name, lower))
+    return models[before?.position ?? first]
   }
 }
-
-const never: MatchLogic = { or: [] }
 
 const isExact = (rule: MatchLogic): boolean =>
   'equals' in rule || ('or' in rule && rule.or.every(isExact))
@@ -79,7 +103,8 @@ const namesOf = (
   )
   // Some ids are only labels (Fireworks'): the provider knows the model by the names of the rule.
   const [known] = answersTo
-  const isLabel = known !== undefined && !matches(entry.match, entry.id)
+  const takes = readRule(entry.match)
+  const isLabel = known !== undefined && !takes(entry.id, entry.id.toLowerCase())
   return { names, upstreamModel: name => (isLabel && name === entry.id ? known : name) }
 }
 
