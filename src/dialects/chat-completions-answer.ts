@@ -2,21 +2,13 @@
  * What every chat-completions answer, whole or streamed, has in common: finish reasons, and the fields of a message.
  * Vendors' extras are dropped unless a client can use them or must send them back.
  */
-import { GatewayError } from '../errors.ts'
+
 import type { AnswerChoice, AnswerMessage, FinishReason } from '../wire/chat.ts'
 import { type Fields, isFields, parseUsage } from './chat-completions-usage.ts'
 import type { ParsedAnswer } from './dialect.ts'
+import { invalidResponse } from './failure.ts'
 
 type WritableFields = Record<string, unknown>
-
-export const invalidResponse = (internal: string): GatewayError =>
-  new GatewayError(
-    'provider_invalid_response',
-    'The provider sent an answer that is not a chat completion.',
-    {
-      internal,
-    },
-  )
 
 /** Upstreams' own words, seen in recordings and documentation, and ours. */
 const finishReasonOf: ReadonlyMap<string, FinishReason> = new Map([

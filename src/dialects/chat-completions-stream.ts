@@ -1,12 +1,10 @@
 /** Reads a streamed chat-completions answer: bytes in, normalised chunks and usage out. */
-import { GatewayError } from '../errors.ts'
 import type { ChatChunk, ChatDelta, ChunkChoice, ToolCallDelta } from '../wire/chat.ts'
-import { OversizedEvent, SseDecoder, type SseEvent } from '../wire/sse.ts'
+import type { SseEvent } from '../wire/sse.ts'
 import {
   argumentsOf,
   copyEnvelopeFields,
   copyMessageFields,
-  invalidResponse,
   nativeFinishReason,
   parseFinishReason,
   reportedUsage,
@@ -15,7 +13,9 @@ import {
 import type { Quirks } from './chat-completions-quirks.ts'
 import { ContentTemplate } from './chat-completions-template.ts'
 import { type Fields, isFields, parseUsage } from './chat-completions-usage.ts'
-import type { StreamEvent, StreamReader } from './dialect.ts'
+import type { StreamEvent } from './dialect.ts'
+import { EventStream } from './event-stream.ts'
+import { inBandFailure, invalidResponse } from './failure.ts'
 
 /** One tool call under way. Its place in the list is the index that the client sees. */
 type OpenToolCall = { readonly upstreamIndex: number; readonly id: string; name: string }
@@ -26,113 +26,55 @@ type OpenChoice = { readonly index: number; finished: boolean; readonly calls: O
 const maxChoices = 128
 const maxToolCalls = 1024
 
-const brokenOff = (): GatewayError =>
-  new GatewayError('provider_invalid_response', "The provider's answer broke off.", {
-    internal: 'the stream ended without its own end',
-  })
-
-export class ChatCompletionsStream implements StreamReader {
-  readonly #decoder = new SseDecoder()
+export class ChatCompletionsStream extends EventStream {
   readonly #quirks: Quirks
-  readonly #failureOf: (body: unknown) => GatewayError
   readonly #choices: (OpenChoice | undefined)[] = []
-  /** Waits for the next call where events before it must be handed out first. */
-  #failure: GatewayError | null = null
-  #done = false
   #template: ContentTemplate | null = null
   #lessonsLeft: number
 
   /** `lessons`: how often it may learn what its chunks have in common; 0 reads each in full. */
-  constructor(quirks: Quirks, failureOf: (body: unknown) => GatewayError, lessons = 8) {
+  constructor(quirks: Quirks, lessons = 8) {
+    super()
     this.#quirks = quirks
-    this.#failureOf = failureOf
     this.#lessonsLeft = lessons
   }
 
-  get done(): boolean {
-    return this.#done
+  /** Some servers close without a word once all is said. */
+  protected override isWhole(): boolean {
+    return this.#quirks.endsWithoutDone === true && this.#allFinished()
   }
 
-  get failure(): GatewayError | null {
-    return this.#failure
-  }
-
-  /** What came before a failure is handed out first, so a cut elsewhere gives the same events; then it throws. */
-  push(bytes: Buffer): StreamEvent[] {
-    if (this.#failure !== null) throw this.#failure
-    if (this.#done) return []
-    const events = this.#read(this.#decode(bytes))
-    if (this.#failure !== null && events.length === 0) throw this.#failure
-    return events
-  }
-
-  end(): StreamEvent[] {
-    if (this.#failure !== null) throw this.#failure
-    if (this.#done) return []
-    const events = this.#read(this.#decode(null))
-    if (this.#failure !== null) throw this.#failure
-    if (!this.#done) {
-      if (this.#quirks.endsWithoutDone !== true || !this.#allFinished()) throw brokenOff()
-      this.#done = true
-    }
-    return events
-  }
-
-  #decode(bytes: Buffer | null): SseEvent[] {
-    try {
-      return bytes === null ? this.#decoder.end() : this.#decoder.push(bytes)
-    } catch (thrown) {
-      if (!(thrown instanceof OversizedEvent)) throw thrown
-      this.#failure = invalidResponse(thrown.message)
-      return []
-    }
-  }
-
-  #read(received: readonly SseEvent[]): StreamEvent[] {
-    const events: StreamEvent[] = []
-    for (const event of received) {
-      try {
-        this.#readEvent(event, events)
-      } catch (thrown) {
-        if (!(thrown instanceof GatewayError)) throw thrown
-        this.#failure = thrown
-      }
-      if (this.#done || this.#failure !== null) break
-    }
-    return events
-  }
-
-  #readEvent({ event, data }: SseEvent, events: StreamEvent[]): void {
+  protected override readEvent({ event, data }: SseEvent, events: StreamEvent[]): boolean {
     if (this.#template !== null && event === null) {
       const text = this.#template.match(data)
       if (text !== null) {
         events.push({ text })
-        return
+        return false
       }
     }
     if (data === '[DONE]') {
       if (this.#choices.length === 0) throw invalidResponse('the stream has no choices')
-      this.#done = true
-      return
+      return true
     }
     const chunk = parseChunk(data, event)
-    if (chunk === null) return
+    if (chunk === null) return false
     const usage = hasUsage(chunk)
       ? parseUsage(reportedUsage(chunk), this.#quirks.feePerRequest === true)
       : null
     if (event === 'error' || chunk.error || chunk.object === 'error') {
       if (usage !== null) events.push({ usage })
-      throw this.#failureOf(chunk)
+      throw inBandFailure(chunk)
     }
     const choices = Array.isArray(chunk.choices) ? this.#readChoices(chunk.choices, chunk.id) : []
     if (choices.length === 0) {
       if (usage !== null) events.push({ usage })
-      return
+      return false
     }
     const ours: ChatChunk = { choices }
     copyEnvelopeFields(chunk, ours)
     events.push(usage === null ? { chunk: ours } : { chunk: ours, usage })
     if (usage === null && event === null && isText(ours)) this.#learn(data)
+    return false
   }
 
   /** The choice is open by now, so reading a content once more changes nothing here. */

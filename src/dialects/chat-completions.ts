@@ -3,25 +3,15 @@
  * that rendering is close to the identity and parsing is a clean-up. Not a list of providers: a provider's manners
  * are quirks, named in its own file.
  */
-import { GatewayError } from '../errors.ts'
-import { type ProviderFailure, readHttpFailure, readInBandFailure } from '../wire/provider-error.ts'
-import { invalidResponse, parseAnswer } from './chat-completions-answer.ts'
+import { parseAnswer } from './chat-completions-answer.ts'
 import type { Quirks } from './chat-completions-quirks.ts'
 import { makeRequestRenderer } from './chat-completions-request.ts'
 import { ChatCompletionsStream } from './chat-completions-stream.ts'
 import { isFields } from './chat-completions-usage.ts'
 import type { Dialect } from './dialect.ts'
+import { httpFailure, inBandFailure, invalidResponse } from './failure.ts'
 
 export type { Quirks } from './chat-completions-quirks.ts'
-
-const toError = ({ code, message, param, retryAfter, internal }: ProviderFailure): GatewayError =>
-  new GatewayError(code, message, {
-    internal,
-    ...(param === null ? {} : { param }),
-    ...(retryAfter === null ? {} : { headers: { 'retry-after': retryAfter } }),
-  })
-
-const failureInBand = (body: unknown): GatewayError => toError(readInBandFailure(body))
 
 const parseJson = (body: string): unknown => {
   try {
@@ -40,13 +30,13 @@ export const chatCompletionsWith = (quirks: Quirks): Dialect => ({
   parseResponse(body) {
     const answer = parseJson(body)
     if (!isFields(answer)) throw invalidResponse('the answer is not an object')
-    if (answer.error || answer.object === 'error') throw failureInBand(answer)
+    if (answer.error || answer.object === 'error') throw inBandFailure(answer)
     return parseAnswer(answer, quirks.feePerRequest === true)
   },
 
-  readStream: () => new ChatCompletionsStream(quirks, failureInBand),
+  readStream: () => new ChatCompletionsStream(quirks),
 
-  parseError: (status, headers, body) => toError(readHttpFailure(status, headers, body)),
+  parseError: httpFailure,
 })
 
 /** Without quirks: what OpenAI's documentation describes, and what an unknown compatible server is assumed to speak. */

@@ -57,7 +57,9 @@ describe('the short way for pieces of text', () => {
     ['a raw control character', event('"a\u0001b"')],
     ['an escape that JSON does not know', event('"\\q"')],
   ])('leaves %s to the parser, which refuses it', (_name, broken) => {
-    expect(() => lastOf(broken)).toThrow('The provider sent an answer that is not')
+    expect(() => lastOf(broken)).toThrow(
+      'The provider sent an answer that this gateway does not understand.',
+    )
   })
 
   test('skips padding, which differs in each event', () => {
