@@ -1,6 +1,6 @@
 /** A model as the list shows it: OpenAI's fields, and OpenRouter's for what it is and costs. */
 import { z } from 'zod'
-import type { Model } from '../models/model.ts'
+import type { Modality, Model } from '../models/model.ts'
 import type { Price, Rates } from '../models/price.ts'
 import { usdRate } from './fields.ts'
 import { perToken, withMarkup } from './pricing.ts'
@@ -27,7 +27,7 @@ export const ListedModelSchema = z.object({
   context_length: z.int().nullable().describe('Tokens. null where nobody says.'),
   architecture: z
     .object({
-      modality: z.string().nullable(),
+      modality: z.string().nullable().describe('Both lists in one, such as `text+image->text`.'),
       input_modalities: z.array(z.string()).describe('Those that are known.'),
       output_modalities: z.array(z.string()).describe('Those that are known.'),
       tokenizer: z.string().nullable(),
@@ -76,7 +76,7 @@ export const toListedModel = (model: Model, markupBasisPoints: number): ListedMo
     description: model.description,
     available: provider.available,
     context_length: model.contextWindow,
-    architecture: architectureOf(base.rates),
+    architecture: architectureOf(model, base.rates),
     pricing: { ...toRates(base.rates, markupBasisPoints), ...toFees(price, markupBasisPoints) },
     ...(tiers.length === 0
       ? {}
@@ -91,7 +91,7 @@ export const toListedModel = (model: Model, markupBasisPoints: number): ListedMo
       max_completion_tokens: model.maxOutputTokens,
       is_moderated: false,
     },
-    supported_parameters: model.reasons ? always : [...always, ...sampling],
+    supported_parameters: parametersOf(model),
   }
 }
 
@@ -99,14 +99,36 @@ const always = ['max_completion_tokens', 'max_tokens', 'stream', 'stream_options
 /** Models that reason refuse some of these. */
 const sampling = ['stop', 'temperature', 'top_p']
 
+const tools = ['tool_choice', 'tools']
+const reasoning = ['reasoning']
+
+const parametersOf = (model: Model): string[] => [
+  ...always,
+  ...(model.reasons ? [] : sampling),
+  ...(model.supportsTools ? tools : []),
+  ...(model.supportsReasoning ? reasoning : []),
+]
+
+const architectureOf = (model: Model, priced: Rates): ListedModel['architecture'] => {
+  const { inputModalities, outputModalities } = model
+  const input = withAudio(inputModalities, priced.inputAudio !== priced.input)
+  const output = withAudio(outputModalities, priced.outputAudio !== priced.output)
+  const isKnown = inputModalities !== null && outputModalities !== null
+  return {
+    modality: isKnown ? `${input.join('+')}->${output.join('+')}` : null,
+    input_modalities: input,
+    output_modalities: output,
+    tokenizer: null,
+    instruct_type: null,
+  }
+}
+
 /** A price of its own for audio says that the model takes it. */
-const architectureOf = (priced: Rates): ListedModel['architecture'] => ({
-  modality: null,
-  input_modalities: priced.inputAudio === priced.input ? ['text'] : ['text', 'audio'],
-  output_modalities: priced.outputAudio === priced.output ? ['text'] : ['text', 'audio'],
-  tokenizer: null,
-  instruct_type: null,
-})
+const withAudio = (known: readonly Modality[] | null, pricesAudio: boolean): Modality[] => {
+  const kinds = new Set<Modality>(known ?? ['text'])
+  if (pricesAudio) kinds.add('audio')
+  return [...kinds]
+}
 
 type RatesBody = Omit<ListedModel['pricing'], 'request' | 'web_search'>
 

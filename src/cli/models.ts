@@ -34,21 +34,25 @@ const noProvider = (id: string): CommandError =>
   new CommandError('not_found', `There is no provider ${id}. \`tollgate providers\` lists them.`)
 
 /** Rates in USD per million tokens, fees in USD each, without the gateway's mark-up. */
-const describe = ({ id, name, provider, price, contextWindow, maxOutputTokens }: Model) => ({
-  id,
-  name,
-  provider: provider.provider.id,
-  available: provider.available,
-  context_length: contextWindow,
-  max_output_tokens: maxOutputTokens,
+const describe = (model: Model) => ({
+  id: model.id,
+  name: model.name,
+  provider: model.provider.provider.id,
+  available: model.provider.available,
+  context_length: model.contextWindow,
+  max_output_tokens: model.maxOutputTokens,
+  input_modalities: model.inputModalities,
+  output_modalities: model.outputModalities,
+  supports_tools: model.supportsTools,
+  supports_reasoning: model.supportsReasoning,
   price: {
-    version: price.version,
-    effective_from: price.effectiveFrom,
-    tiers: price.tiers.map(({ abovePromptTokens, rates }) => ({
+    version: model.price.version,
+    effective_from: model.price.effectiveFrom,
+    tiers: model.price.tiers.map(({ abovePromptTokens, rates }) => ({
       above_prompt_tokens: abovePromptTokens,
       rates: inUsd(rates),
     })),
-    fees: inUsd(price.fees),
+    fees: inUsd(model.price.fees),
   },
 })
 

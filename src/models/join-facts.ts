@@ -234,6 +234,7 @@ const factsTier = (
     input: usd(figures.input),
     output: usd(figures.output),
     ...(figures.cacheRead > 0 ? { cacheRead: usd(figures.cacheRead) } : {}),
-    ...(figures.cacheWrite > 0 ? { cacheWrite: usd(figures.cacheWrite) } : {}),
+    // A smaller one is for storage, on top of the prompt's own price.
+    ...(figures.cacheWrite > figures.input ? { cacheWrite: usd(figures.cacheWrite) } : {}),
   }
 }

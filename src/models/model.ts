@@ -1,8 +1,7 @@
 import type { ConfiguredProvider } from '../providers/configured-provider.ts'
 import type { Price } from './price.ts'
 
-export const modalities = ['text', 'image', 'audio'] as const
-export type Modality = (typeof modalities)[number]
+export type Modality = 'text' | 'image' | 'audio'
 
 /** One thing for sale: a provider's model at a price. */
 export type Model = {
@@ -16,7 +15,7 @@ export type Model = {
   /** Tokens; `null` where no source says. The largest that one says, so that a hold covers it. */
   readonly contextWindow: number | null
   readonly maxOutputTokens: number | null
-  /** Beside text; all that is known, `null` where no source says. */
+  /** All that is known; `null` where no source says. */
   readonly inputModalities: readonly Modality[] | null
   /** Likewise. */
   readonly outputModalities: readonly Modality[] | null

@@ -64,6 +64,8 @@ const FileModel = z.strictObject({
   context_window: tokenCount.optional(),
   max_output_tokens: tokenCount.optional(),
   reasons: z.boolean().optional(),
+  images: z.boolean().optional(),
+  tools: z.boolean().optional(),
   description: z.string().max(4096).optional(),
   price: Price,
 })
@@ -134,6 +136,8 @@ const toPricedModel = (model: z.infer<typeof FileModel>): PricedModel => ({
   contextWindow: model.context_window ?? null,
   maxOutputTokens: model.max_output_tokens ?? null,
   reasons: model.reasons ?? false,
+  images: model.images,
+  tools: model.tools,
   description: model.description ?? null,
   price: {
     input: model.price.input,

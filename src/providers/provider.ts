@@ -115,6 +115,9 @@ export type PricedModel = {
   readonly contextWindow: number | null
   readonly maxOutputTokens: number | null
   readonly reasons: boolean
+  /** Whether it takes images, and can call tools; without, nobody says. */
+  readonly images?: boolean | undefined
+  readonly tools?: boolean | undefined
   readonly description: string | null
   readonly price: ListPrice
 }

@@ -67,6 +67,26 @@ test('lists all that is priced where asked to, each in the documented shape', as
   expect(tiered.length).toBeGreaterThan(0)
 })
 
+test('tells how much a model takes, and what', async () => {
+  const model = await readJson(await get(`/v1/models/${testModel.id}`))
+  expect(model).toMatchObject({
+    context_length: 128_000,
+    architecture: {
+      modality: 'text+image->text',
+      input_modalities: ['text', 'image'],
+      output_modalities: ['text'],
+    },
+    top_provider: { context_length: 128_000, max_completion_tokens: 16_384 },
+  })
+  expect(model.supported_parameters).toEqual(
+    expect.arrayContaining(['max_tokens', 'temperature', 'tool_choice', 'tools']),
+  )
+  expect(model.supported_parameters).not.toContain('reasoning')
+  const own = await readJson(await get('/v1/models/acme/org/large:free'))
+  expect(own.architecture).toMatchObject({ modality: null, input_modalities: ['text'] })
+  expect(own.supported_parameters).not.toContain('tools')
+})
+
 test('tells the fee for each request', async () => {
   const model = await readJson(await get('/v1/models/acme/org/large:free'))
   expect(judge('Model', model)).toEqual([])
