@@ -3,7 +3,7 @@
  * `npm start` works on a fresh clone, and starts at once (and without the compiler) on a built one.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -35,8 +35,5 @@ const { status } = spawnSync(
   [join(dirname(compiler), 'bin/tsc'), '-p', 'tsconfig.build.json'],
   { stdio: 'inherit' },
 )
-if (status === 0) {
-  chmodSync('dist/cli/main.js', 0o755)
-  copyFileSync('src/models/model-facts.json', 'dist/models/model-facts.json')
-}
+if (status === 0 && existsSync('dist/cli/main.js')) chmodSync('dist/cli/main.js', 0o755)
 process.exit(status ?? 1)
