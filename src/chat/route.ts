@@ -5,6 +5,7 @@ import type { KeyRing } from '../accounts/keys.ts'
 import { toGatewayError } from '../errors.ts'
 import type { Caller } from '../ledger/receipt.ts'
 import type { Catalogue } from '../models/catalogue.ts'
+import { refuseUnsupported } from '../models/refuse-unsupported.ts'
 import { type AdmitDeps, admit } from './admit.ts'
 import { Client } from './client.ts'
 import { conceal } from './conceal.ts'
@@ -48,6 +49,7 @@ export const chatRoute = (app: FastifyInstance, deps: ChatDeps): void => {
     try {
       const received = await receiveChat(request.raw, bodyLimitBytes)
       const model = catalogue().resolve(received.chat.model)
+      refuseUnsupported(received.chat, model)
       const generation = admit(deps, { key, received, model, caller: callerOf(request) })
       request.generation = generation
       return await serve(reply, generation)

@@ -135,3 +135,15 @@ test('an upstream that is dead is a 503 and costs nothing', async () => {
   expect(at.balance()).toBe(before)
   await dead.close()
 })
+
+test('what the model is known not to take is refused before anything is held', async () => {
+  const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]
+  const before = at.upstream.requests.length
+  const response = await at.chat({ model: 'openai/o3-mini', messages: [{ role: 'user', content }] })
+  expect(response.status).toBe(400)
+  expect((await readJson(response)).error).toMatchObject({
+    code: 'unsupported_parameter',
+    param: 'messages[0].content[0]',
+  })
+  expect(at.upstream.requests).toHaveLength(before)
+})
