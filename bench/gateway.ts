@@ -37,6 +37,10 @@ export const prepareGateway = async (
     LOG_LEVEL: 'info',
     OPENAI_API_KEY: 'x',
     OPENAI_BASE_URL: `${upstreamUrl}/v1`,
+    ANTHROPIC_API_KEY: 'x',
+    ANTHROPIC_BASE_URL: upstreamUrl,
+    GOOGLE_API_KEY: 'x',
+    GOOGLE_BASE_URL: `${upstreamUrl}/v1beta`,
     MAX_CONCURRENT_REQUESTS: '10000',
     MAX_CONCURRENT_REQUESTS_PER_KEY: '10000',
   }

@@ -12,11 +12,11 @@ import { type PreparedGateway, prepareGateway } from './gateway.ts'
 import * as measure from './measure.ts'
 import { killAll, startScript, stop } from './process.ts'
 import { markdownTable, quantile, type Row } from './report.ts'
-import { chargeNanoUsd } from './workload.ts'
+import { answersOf, chargeNanoUsd, nothingServed } from './workload.ts'
 
 const help = `npm run bench -- [options]
   --quick              about a minute instead of about eight
-  --only LIST          of json, stream, latency, memory (comma-separated)
+  --only LIST          of json, stream, translated, latency, memory (comma-separated)
   --connections LIST   instead of 1,8,32,64,256,512; 4096 needs \`ulimit -n\` above 10000
   --many               4096 open streams for the memory
   --floor-only         without the gateway
@@ -28,7 +28,7 @@ const help = `npm run bench -- [options]
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: 'json,stream,latency,memory' },
+    only: { type: 'string', default: 'json,stream,translated,latency,memory' },
     connections: { type: 'string' },
     many: { type: 'boolean', default: false },
     'floor-only': { type: 'boolean', default: false },
@@ -82,8 +82,7 @@ const startServers = async (
     name,
     server,
     key,
-    json: 0,
-    streams: 0,
+    served: nothingServed(),
   })
   const url = `http://127.0.0.1:${upstream.server.port}`
   const floor = await startScript(import.meta.resolve('./floor.ts'), [url, '10000'])
@@ -96,8 +95,8 @@ const startServers = async (
     stop: async () => {
       await stop(floor.child)
       await gateway.stop(server)
-      expectedNanoUsd += chargeNanoUsd(paying.json, paying.streams)
-      served += paying.json + paying.streams
+      expectedNanoUsd += chargeNanoUsd(paying.served)
+      served += answersOf(paying.served)
     },
   }
 }
@@ -109,7 +108,12 @@ let served = 0
 
 const run = async (folder: string): Promise<void> => {
   const mock = await startScript(import.meta.resolve('./mock-upstream.ts'))
-  const upstream: measure.Target = { name: 'direct', server: mock, key: 'x', json: 0, streams: 0 }
+  const upstream: measure.Target = {
+    name: 'direct',
+    server: mock,
+    key: 'x',
+    served: nothingServed(),
+  }
   const gateway = options['floor-only']
     ? null
     : await prepareGateway(folder, `http://127.0.0.1:${mock.port}`, options['cpu-prof'])
@@ -120,6 +124,9 @@ const run = async (folder: string): Promise<void> => {
   await measure.warmUp(servers.targets, plan.warmUpRequests)
   if (wanted.has('json')) rows.push(...(await measure.measureJson(servers.targets, plan)))
   if (wanted.has('stream')) rows.push(...(await measure.measureStreams(proxies(servers), plan)))
+  const paying = servers.targets.find(({ name }) => name === 'gateway')
+  if (wanted.has('translated') && paying)
+    rows.push(...(await measure.measureTranslated(paying, plan)))
   if (wanted.has('latency')) {
     sync.push(...(await measureSync(folder, 200)))
     const syncMs = { p50: quantile(sync, 0.5), p99: quantile(sync, 0.99) }

@@ -3,7 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { closedLoop, type LoadResult, openConnections, openLoop } from './load.ts'
 import { cpuUs, peakRssBytes, rssBytes, type ServerProcess } from './process.ts'
 import { median, quantile, type Row } from './report.ts'
-import { chunksPerStream, jsonBody, type Pace, streamBody } from './workload.ts'
+import {
+  chunksPerStream,
+  jsonBody,
+  type Pace,
+  type Served,
+  streamBody,
+  type TranslatedWire,
+  type Wire,
+} from './workload.ts'
 
 export type TargetName = 'direct' | 'floor' | 'gateway'
 
@@ -12,8 +20,7 @@ export type Target = {
   name: TargetName
   server: ServerProcess
   key: string
-  json: number
-  streams: number
+  served: Served
 }
 
 export type Plan = {
@@ -33,29 +40,33 @@ export type Plan = {
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 
-const finished = (target: Target, stream: boolean, result: LoadResult): LoadResult => {
+/** Whole answers, or streams whose upstream speaks that format. */
+type Kind = 'json' | Wire
+
+const finished = (target: Target, kind: Kind, result: LoadResult): LoadResult => {
   if (result.failed > 0) {
     throw new Error(
       `${target.name}: ${result.failed} answers failed, one of them: ${result.firstFailure}`,
     )
   }
-  target[stream ? 'streams' : 'json'] += result.completed
+  if (kind === 'json') target.served.json += result.completed
+  else target.served.streams[kind] += result.completed
   return result
 }
 
-const load = ({ server, key }: Target, body: string, stream: boolean) => ({
+const load = ({ server, key }: Target, body: string, kind: Kind) => ({
   port: server.port,
   key,
   body,
-  stream,
+  stream: kind !== 'json',
 })
 
 /** Calls `measure` for each target in each round, the order turned each time; collects its figures by target. */
-const inTurns = async (
-  targets: readonly Target[],
+const inTurns = async <One extends { name: string }>(
+  targets: readonly One[],
   rounds: number,
-  measure: (target: Target) => Promise<Record<string, number>>,
-): Promise<(figure: string) => Partial<Record<TargetName, number[]>>> => {
+  measure: (target: One) => Promise<Record<string, number>>,
+): Promise<(figure: string) => Partial<Record<One['name'], number[]>>> => {
   const figures = new Map(targets.map(({ name }) => [name, [] as Record<string, number>[]]))
   for (let round = 0; round < rounds; round++) {
     for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
@@ -63,25 +74,28 @@ const inTurns = async (
     }
   }
   return figure =>
-    Object.fromEntries([...figures].map(([name, all]) => [name, all.map(one => one[figure] ?? 0)]))
+    // `as`: fromEntries forgets which names there are.
+    Object.fromEntries(
+      [...figures].map(([name, all]) => [name, all.map(one => one[figure] ?? 0)]),
+    ) as Partial<Record<One['name'], number[]>>
 }
 
 /** Closed loop of so many connections. The opening of connections, here and upstream, is no part of the figures. */
 const closed = async (
   target: Target,
   body: string,
-  stream: boolean,
+  kind: Kind,
   connections: number,
   durationMs: number,
 ) => {
   const open = await openConnections(target.server.port, connections)
-  finished(target, false, await closedLoop(load(target, jsonBody(150), false), open, 200))
+  finished(target, 'json', await closedLoop(load(target, jsonBody(150), 'json'), open, 200))
   const cpuBefore = cpuUs(target.server)
-  const result = await closedLoop(load(target, body, stream), open, durationMs)
-  finished(target, stream, result)
+  const result = await closedLoop(load(target, body, kind), open, durationMs)
+  finished(target, kind, result)
   // What is left of the last requests: log lines, commits.
   await sleep(50)
-  const units = result.completed * (stream ? chunksPerStream : 1)
+  const units = result.completed * (kind === 'json' ? 1 : chunksPerStream)
   const figures = {
     perSecond: (units * 1000) / result.elapsedMs,
     cpuUs: (cpuUs(target.server) - cpuBefore) / units,
@@ -96,9 +110,9 @@ export const warmUp = async (targets: readonly Target[], requests: number): Prom
   progress('warming up')
   for (const target of targets) {
     for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
-      if (target.json >= requests) break
-      await closed(target, jsonBody(150), false, 32, 500)
-      await closed(target, streamBody({ delayMs: 0, gapMs: 0 }), true, 32, 250)
+      if (target.served.json >= requests) break
+      await closed(target, jsonBody(150), 'json', 32, 500)
+      await closed(target, streamBody({ delayMs: 0, gapMs: 0 }), 'chat-completions', 32, 250)
     }
   }
 }
@@ -113,7 +127,7 @@ export const measureJson = async (targets: readonly Target[], plan: Plan): Promi
       progress(`JSON, ${size}, ${connections} connections`)
       const body = jsonBody(bytes)
       const figures = await inTurns(targets, plan.rounds, target =>
-        closed(target, body, false, connections, plan.jsonMs),
+        closed(target, body, 'json', connections, plan.jsonMs),
       )
       const goal = [32, 256].includes(connections) ? { now: 3, final: 2 } : undefined
       rows.push(
@@ -158,11 +172,47 @@ export const measureStreams = async (targets: readonly Target[], plan: Plan): Pr
       progress(`streams of ${chunksPerStream} chunks, ${how}, ${connections} connections`)
       const body = streamBody(pace(connections))
       const figures = await inTurns(targets, plan.rounds, target =>
-        closed(target, body, true, connections, plan.streamMs),
+        closed(target, body, 'chat-completions', connections, plan.streamMs),
       )
       const goal = connections >= 32 ? { now: 1.5, final: 1.2 } : undefined
       const what = `CPU per streamed chunk, ${how}`
       rows.push({ what, connections, unit: 'µs', compare: 'ratio', ...figures('cpuUs'), goal })
+    }
+  }
+  return rows
+}
+
+const translated: readonly TranslatedWire[] = ['anthropic-messages', 'gemini']
+const translatedConnections = 32
+
+/** What a chunk costs the gateway when the upstream speaks another format, against one that it passes through. */
+export const measureTranslated = async (gateway: Target, plan: Plan): Promise<Row[]> => {
+  const wires = (['chat-completions', ...translated] as const).map(name => ({ name }))
+  progress('warming up translated streams')
+  for (const { name } of wires) {
+    const body = streamBody({ delayMs: 0, gapMs: 0 }, name)
+    await closed(gateway, body, name, translatedConnections, 2 * plan.streamMs)
+  }
+  const rows: Row[] = []
+  for (const [how, pace] of [
+    ['in a burst', { delayMs: 0, gapMs: 0 }],
+    ['paced', paceOf(translatedConnections)],
+  ] as const) {
+    progress(`translated streams, ${how}, ${translatedConnections} connections`)
+    const figures = await inTurns(wires, plan.rounds, ({ name }) =>
+      closed(gateway, streamBody(pace, name), name, translatedConnections, plan.streamMs),
+    )
+    const cpu = figures('cpuUs')
+    for (const wire of translated) {
+      rows.push({
+        what: `CPU per streamed chunk through ${wire}, ${how}`,
+        connections: translatedConnections,
+        unit: 'µs',
+        compare: 'translation',
+        gateway: cpu[wire] ?? [],
+        passThrough: cpu['chat-completions'] ?? [],
+        goal: { final: 2 },
+      })
     }
   }
   return rows
@@ -181,8 +231,8 @@ export const measureLatency = async (
     const options = { perSecond, durationMs: plan.latencyMs }
     const { latenciesMs } = finished(
       target,
-      false,
-      await openLoop(load(target, jsonBody(150), false), options),
+      'json',
+      await openLoop(load(target, jsonBody(150), 'json'), options),
     )
     return { p50: median(latenciesMs), p99: quantile(latenciesMs, 0.99) }
   })
@@ -209,7 +259,7 @@ export const measureFirstEvent = async (targets: readonly Target[], plan: Plan):
   progress('time to the first event of an upstream that takes 100 ms')
   const body = streamBody({ delayMs: 100, gapMs: 1 })
   const figures = await inTurns(targets, plan.rounds, target =>
-    closed(target, body, true, 4, plan.firstEventMs),
+    closed(target, body, 'chat-completions', 4, plan.firstEventMs),
   )
   const what = 'time to first event, upstream 100 ms, p50'
   return [{ what, unit: 'ms', compare: 'added', ...figures('firstEventMs'), goal: { final: 0.5 } }]
@@ -222,8 +272,12 @@ export const measureMemory = async (targets: readonly Target[], plan: Plan): Pro
   const figures = await inTurns(targets, 1, async target => {
     const idle = rssBytes(target.server)
     const connections = await openConnections(target.server.port, streams)
-    const streaming = load(target, streamBody(paceOf(streams)), true)
-    finished(target, true, await closedLoop(streaming, connections, 2 * plan.streamMs))
+    const streaming = load(target, streamBody(paceOf(streams)), 'chat-completions')
+    finished(
+      target,
+      'chat-completions',
+      await closedLoop(streaming, connections, 2 * plan.streamMs),
+    )
     const peak = peakRssBytes(target.server)
     for (const connection of connections) connection.close()
     return { idle: idle / 2 ** 20, peak: peak / 2 ** 20, each: (peak - idle) / streams / 1024 }

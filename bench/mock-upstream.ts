@@ -3,16 +3,8 @@
  * refuses nothing; for answers by script see test/upstream. Own process: prints `{"port": N}`.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { chunksPerStream, jsonUsage, readPace, streamUsage } from './workload.ts'
-
-const stamp = (object: string) => ({
-  id: 'chatcmpl-BenchBenchBenchBenchBench',
-  object,
-  created: 1_700_000_000,
-  model: 'gpt-4o-mini-2024-07-18',
-  service_tier: 'default',
-  system_fingerprint: 'fp_0123456789',
-})
+import { type MockStream, mockStreams, stamp } from './mock-streams.ts'
+import { jsonUsage, readPace, type Wire } from './workload.ts'
 
 const jsonAnswer = (() => {
   const message = {
@@ -27,53 +19,40 @@ const jsonAnswer = (() => {
   return Buffer.from(head + body)
 })()
 
-const streamHead = Buffer.from(
-  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n',
-)
-const frame = (data: string): string => {
-  const event = `data: ${data}\n\n`
-  return `${event.length.toString(16)}\r\n${event}\r\n`
-}
-const chunk = (choices: object[], more: object = {}): string =>
-  frame(JSON.stringify({ ...stamp('chat.completion.chunk'), choices, ...more }))
-const choice = (delta: object, finish_reason: string | null = null) => [
-  { index: 0, delta, logprobs: null, finish_reason },
-]
-const contentFrames = Array.from({ length: chunksPerStream }, (_, index) =>
-  Buffer.from(
-    chunk(choice(index === 0 ? { role: 'assistant', content: 'the' } : { content: ' bridge' })),
-  ),
-)
-const streamEnd = Buffer.from(
-  `${chunk(choice({}, 'stop'))}${chunk([], { usage: streamUsage })}${frame('[DONE]')}0\r\n\r\n`,
-)
-
 /** Paced, each chunk is a write of its own, as models send them; without a gap all leave in one burst. */
-const answerStream = (socket: Socket, gapMs: number): void => {
-  socket.write(streamHead)
+const answerStream = (socket: Socket, { start, pieces, end }: MockStream, gapMs: number): void => {
+  socket.write(start)
   if (gapMs === 0) {
-    for (const bytes of contentFrames) socket.write(bytes)
-    socket.write(streamEnd)
+    for (const bytes of pieces) socket.write(bytes)
+    socket.write(end)
     return
   }
   let index = 0
   const next = (): void => {
     if (socket.destroyed) return
-    const bytes = contentFrames[index++]
-    socket.write(bytes ?? streamEnd)
+    const bytes = pieces[index++]
+    socket.write(bytes ?? end)
     if (bytes) setTimeout(next, gapMs)
   }
   next()
 }
 
-const answer = (socket: Socket, body: string): void => {
-  if (!body.includes('"stream":true')) {
+/** Who is being imitated shows in the request line. */
+const wireOf = (head: string): Wire => {
+  const line = head.slice(0, head.indexOf('\r\n'))
+  if (line.includes('/messages ')) return 'anthropic-messages'
+  return line.includes(':streamGenerateContent?') ? 'gemini' : 'chat-completions'
+}
+
+const answer = (socket: Socket, head: string, body: string): void => {
+  const wire = wireOf(head)
+  if (wire !== 'gemini' && !body.includes('"stream":true')) {
     socket.write(jsonAnswer)
     return
   }
   const { delayMs, gapMs } = readPace(body)
-  if (delayMs > 0) setTimeout(answerStream, delayMs, socket, gapMs)
-  else answerStream(socket, gapMs)
+  if (delayMs > 0) setTimeout(answerStream, delayMs, socket, mockStreams[wire], gapMs)
+  else answerStream(socket, mockStreams[wire], gapMs)
 }
 
 /** The length of the first request in `bytes` (head and body), or 0 while it is not all there. */
@@ -97,7 +76,7 @@ const server = createServer({ noDelay: true }, socket => {
     for (;;) {
       const { head, whole } = requestLength(left)
       if (whole === 0) break
-      answer(socket, left.toString('latin1', head, whole))
+      answer(socket, left.toString('latin1', 0, head), left.toString('latin1', head, whole))
       left = left.subarray(whole)
     }
     unread = left.length > 0 ? left : null

@@ -8,8 +8,10 @@ export type Row = {
   direct?: number[]
   floor?: number[]
   gateway?: number[]
-  /** `ratio`: gateway ÷ floor; `added`: gateway − direct. Both round by round. */
-  compare?: 'ratio' | 'added'
+  /** The gateway again, with an upstream whose format is the client's. */
+  passThrough?: number[]
+  /** `ratio`: gateway ÷ floor; `translation`: gateway ÷ passThrough; `added`: gateway − direct. All round by round. */
+  compare?: 'ratio' | 'translation' | 'added'
   /** The most that the comparison (without one: the gateway's figure) may be: for this stage, and in the end. */
   goal?: { now?: number; final: number } | undefined
 }
@@ -52,14 +54,15 @@ export const markdownTable = (rows: readonly Row[]): string => {
 }
 
 /** The comparison of each round, in the sense of `goal`. */
-const compared = ({ compare, direct = [], floor = [], gateway = [] }: Row): number[] => {
+const compared = (row: Row): number[] => {
+  const { compare, direct = [], floor = [], gateway = [], passThrough = [] } = row
   if (compare === undefined) return gateway
-  const against = compare === 'ratio' ? floor : direct
+  const against = { ratio: floor, translation: passThrough, added: direct }[compare]
   if (against.length !== gateway.length) return []
   return gateway.map((value, round) =>
-    compare === 'ratio'
-      ? value / (against[round] ?? Number.NaN)
-      : value - (against[round] ?? Number.NaN),
+    compare === 'added'
+      ? value - (against[round] ?? Number.NaN)
+      : value / (against[round] ?? Number.NaN),
   )
 }
 
@@ -67,17 +70,19 @@ const comparison = (row: Row): string => {
   const values = compared(row)
   if (row.compare === undefined || values.length === 0) return ''
   const format = (value: number): string =>
-    row.compare === 'ratio' ? value.toFixed(2) : `${value < 0 ? '' : '+'}${value.toFixed(2)}`
-  const unit = row.compare === 'ratio' ? '×' : ` ${row.unit}`
+    row.compare === 'added' ? `${value < 0 ? '' : '+'}${value.toFixed(2)}` : value.toFixed(2)
+  const unit = row.compare === 'added' ? ` ${row.unit}` : '×'
   const spread =
     values.length < 2 ? '' : ` (${format(Math.min(...values))}–${format(Math.max(...values))})`
-  return `${format(median(values))}${unit}${spread}`
+  const than = row.passThrough ? ` of ${figure(row.passThrough, row.unit)} passed through` : ''
+  return `${format(median(values))}${unit}${spread}${than}`
 }
 
 const goal = (row: Row): string => {
   if (!row.goal) return ''
   const value = median(compared(row))
-  const unit = row.compare === 'ratio' ? '×' : ` ${row.unit}`
+  const isFactor = row.compare === 'ratio' || row.compare === 'translation'
+  const unit = isFactor ? '×' : ` ${row.unit}`
   const judged = (most: number): string => {
     if (Number.isNaN(value)) return `≤ ${most}${unit}`
     return `≤ ${most}${unit} ${value <= most ? 'met' : 'missed'}`

@@ -1,9 +1,18 @@
 /** What is asked and answered in a benchmark, known to the load generator and to the mock upstream alike. */
 
-const model = 'openai/gpt-4o-mini'
+/** The formats of upstreams: the first is passed through, the others are translated. */
+export type Wire = 'chat-completions' | 'anthropic-messages' | 'gemini'
+export type TranslatedWire = Exclude<Wire, 'chat-completions'>
 
-/** nano-USD per token of that model ($0.15 and $0.60 per million), to check what the gateway charged. */
-const price = { prompt: 150n, completion: 600n }
+/**
+ * The model asked for where that format is wanted, and its published rates in nano-USD per token ($0.15 and $0.60, $1
+ * and $5, $0.30 and $2.50 per million), to check what the gateway charged.
+ */
+const models: Readonly<Record<Wire, { id: string; prompt: bigint; completion: bigint }>> = {
+  'chat-completions': { id: 'openai/gpt-4o-mini', prompt: 150n, completion: 600n },
+  'anthropic-messages': { id: 'anthropic/claude-haiku-4-5', prompt: 1_000n, completion: 5_000n },
+  gemini: { id: 'google/gemini-2.5-flash', prompt: 300n, completion: 2_500n },
+}
 
 /** What the mock upstream reports, whatever it is asked. */
 export const jsonUsage = { prompt_tokens: 20, completion_tokens: 200, total_tokens: 220 }
@@ -16,14 +25,32 @@ export const streamUsage = {
 /** Content chunks, one with the finish reason, one with the usage, `[DONE]`. */
 export const eventsPerStream = chunksPerStream + 3
 
-export const chargeNanoUsd = (jsonRequests: number, streams: number): bigint =>
-  BigInt(jsonRequests) * cost(jsonUsage) + BigInt(streams) * cost(streamUsage)
+/** How many whole answers, and how many streams by the upstream's format. */
+export type Served = { json: number; streams: Record<Wire, number> }
 
-const cost = (usage: { prompt_tokens: number; completion_tokens: number }): bigint =>
-  BigInt(usage.prompt_tokens) * price.prompt + BigInt(usage.completion_tokens) * price.completion
+export const nothingServed = (): Served => ({
+  json: 0,
+  streams: { 'chat-completions': 0, 'anthropic-messages': 0, gemini: 0 },
+})
+
+export const answersOf = ({ json, streams }: Served): number =>
+  Object.values(streams).reduce((sum, count) => sum + count, json)
+
+export const chargeNanoUsd = ({ json, streams }: Served): bigint => {
+  const wires: readonly Wire[] = ['chat-completions', 'anthropic-messages', 'gemini']
+  return wires.reduce(
+    (sum, wire) => sum + BigInt(streams[wire]) * cost(streamUsage, wire),
+    BigInt(json) * cost(jsonUsage, 'chat-completions'),
+  )
+}
+
+const cost = (usage: { prompt_tokens: number; completion_tokens: number }, wire: Wire): bigint =>
+  BigInt(usage.prompt_tokens) * models[wire].prompt +
+  BigInt(usage.completion_tokens) * models[wire].completion
 
 /** The body of a request for a whole answer, `bytes` long. */
-export const jsonBody = (bytes: number): string => padded({ model }, '', bytes)
+export const jsonBody = (bytes: number): string =>
+  padded({ model: models['chat-completions'].id }, '', bytes)
 
 export type Pace = {
   /** Before the first byte. */
@@ -33,8 +60,8 @@ export type Pace = {
 }
 
 /** The body of a request for a stream of 100 chunks; it tells the mock upstream its pace. */
-export const streamBody = ({ delayMs, gapMs }: Pace): string =>
-  padded({ model, stream: true }, `bench delay=${delayMs} gap=${gapMs};`, 200)
+export const streamBody = ({ delayMs, gapMs }: Pace, wire: Wire = 'chat-completions'): string =>
+  padded({ model: models[wire].id, stream: true }, `bench delay=${delayMs} gap=${gapMs};`, 200)
 
 export const readPace = (body: string): Pace => {
   const [, delayMs = 0, gapMs = 0] = /bench delay=(\d+) gap=(\d+);/.exec(body) ?? []
