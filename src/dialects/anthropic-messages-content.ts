@@ -23,7 +23,7 @@ export const withCacheControl = (block: Block, source: Fields): Block => {
   return block
 }
 
-export const textBlock = (text: string, source: Fields): Block =>
+const textBlock = (text: string, source: Fields): Block =>
   withCacheControl({ type: 'text', text }, source)
 
 const imageBlock = (url: string, param: string): Block => {

@@ -197,7 +197,8 @@ const codeOf = (status: number, { words, message }: Reason): ProviderFailureCode
 
 /** A mid-stream error has no status line: its own `code`, else its words, stand for one. */
 const statusOfWords = (words: string): number => {
-  if (/rate_?limit|insufficient_quota|too_many_requests|resource_exhausted|throttling/i.test(words)) return 429
+  if (/rate_?limit|insufficient_quota|too_many_requests|resource_exhausted|throttling/i.test(words))
+    return 429
   if (/overloaded|unavailable|service_unavailable/i.test(words)) return 503
   if (/timeout|timed_out|deadline_exceeded/i.test(words)) return 504
   if (/authentication|permission|accessdenied|unrecognizedclient/i.test(words)) return 401

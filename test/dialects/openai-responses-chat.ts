@@ -120,7 +120,7 @@ export const chatOf = (request: Json): Json => ({
 })
 
 /** What an item says, without what the provider alone wrote into it or what may be left out. */
-export const essence = ({
+const essence = ({
   id,
   status: _,
   item_id: __,
