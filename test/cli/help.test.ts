@@ -122,6 +122,10 @@ describe('without a database', () => {
       available: true,
       context_length: 128_000,
       max_output_tokens: 16_384,
+      input_modalities: ['text', 'image'],
+      output_modalities: ['text'],
+      supports_tools: true,
+      supports_reasoning: false,
       price: {
         version: expect.stringMatching(/^genai-prices@/),
         effective_from: null,
