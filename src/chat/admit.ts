@@ -72,14 +72,21 @@ export const admit = (deps: AdmitDeps, { key, received, model, caller }: Admissi
 }
 
 /** Where the client named no maximum: a grant to start with, and a cap upstream where the balance pays for less than all. */
-const capOutput = ({ outputTokens, choices }: Estimate, affordable: number, model: Model) => {
+const capOutput = (
+  { inputTokens, outputTokens, choices }: Estimate,
+  affordable: number,
+  model: Model,
+) => {
   const useful = Math.min(usefulOutputTokens, model.maxOutputTokens ?? usefulOutputTokens)
   // Too little: hold for the useful minimum, which is refused with the figures.
   if (affordable < useful) return { outputTokens: useful * choices, outputCap: null }
   const granted = Math.min(outputTokens, affordable * choices)
   const maximum = model.maxOutputTokens ?? uncappedOutputTokens
   if (affordable >= maximum) return { outputTokens: granted, outputCap: null }
-  const cap = model.maxOutputTokens === null ? Math.min(affordable, safeOutputCap) : affordable
+  // A cap that doesn't fit behind the prompt would be refused by the provider.
+  const room = Math.max(useful, (model.contextWindow ?? uncappedOutputTokens) - inputTokens)
+  const most = model.maxOutputTokens === null ? safeOutputCap : room
+  const cap = Math.min(affordable, most)
   return { outputTokens: Math.min(granted, cap * choices), outputCap: cap }
 }
 
