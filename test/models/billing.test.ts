@@ -33,7 +33,7 @@ const perplexityFee =
 const priceCut =
   'Billed at $5 and $30 per million; both price lists now have $2 and $10 for OpenRouter.'
 const searched =
-  'A web search ($0.007) by a plugin is in the bill, and the host it chose is cheaper than the listed price.'
+  "OpenRouter's search tool, which is refused here, cost $0.007; the tokens went at $0.2574 per million, not $0.38."
 
 const differences: readonly Difference[] = [
   {
@@ -59,7 +59,7 @@ const differences: readonly Difference[] = [
     model: 'openrouter/openai/gpt-5.1-codex-mini',
     ours: 167_750n,
     reported: 2_167_750n,
-    why: 'A plugin read a PDF for $0.002; the usage does not tell.',
+    why: 'OpenRouter read a PDF for $0.002, unasked; of the usage, only `cost` tells. Not priced here.',
   },
   {
     model: 'openrouter/google/gemini-2.5-flash',
