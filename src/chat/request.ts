@@ -116,6 +116,20 @@ const jsonPath = (path: readonly PropertyKey[]): string =>
     return text === '' ? String(part) : `${text}.${String(part)}`
   }, '')
 
+/**
+ * Fields with which a provider searches, reads files or swaps the model at a fee of its own: OpenAI's, OpenRouter's
+ * (https://openrouter.ai/docs/features/web-search), xAI's, Perplexity's and Qwen's, as of 2026-11.
+ */
+const pricedApart = [
+  'web_search_options',
+  'plugins',
+  'preset',
+  'search_parameters',
+  'search_context_size',
+  'enable_search',
+  'search_options',
+] as const
+
 /** What changes the price in a way that no rate here covers is refused, never passed along blind. */
 const refuseUnpriced = (chat: ChatRequest): void => {
   const tier = chat.service_tier
@@ -125,11 +139,9 @@ const refuseUnpriced = (chat: ChatRequest): void => {
       'Only the default service tier is priced here; leave service_tier out.',
     )
   }
-  if (chat.web_search_options) {
-    throw unsupported(
-      'web_search_options',
-      'Web search by the provider is not priced here; leave web_search_options out.',
-    )
+  const extra = pricedApart.find(name => Boolean(chat[name]))
+  if (extra) {
+    throw unsupported(extra, `What ${extra} makes a provider do is not priced here; leave it out.`)
   }
   const tools = chat.tools ?? []
   const foreign = tools.findIndex(tool => tool.type !== 'function' && tool.type !== 'custom')

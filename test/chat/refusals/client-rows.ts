@@ -241,6 +241,22 @@ const request: Row[] = [
     param: 'tools[1].type',
     provoke: chat({ tools: [{ type: 'function' }, { type: 'web_search' }] }),
   },
+  ...Object.entries({
+    web_search_options: {},
+    plugins: [{ id: 'web' }],
+    preset: 'researcher',
+    search_parameters: { mode: 'on' },
+    search_context_size: 'high',
+    enable_search: true,
+    search_options: { forced_search: true },
+  }).map(
+    ([field, value]): Row => ({
+      name: `${field}, which costs extra at a provider`,
+      code: 'unsupported_parameter',
+      param: field,
+      provoke: chat({ [field]: value }),
+    }),
+  ),
 ]
 
 /** Occupies the gateway with one hanging stream while `row` asks. */
