@@ -237,8 +237,8 @@ const failureOf = (
   const told = actionable.has(code)
   const words = sanitiseReason(reason.message)
   const own = wordings[code]
-  // What the client is told may quote its own messages, so the log does without it.
-  const logged = sanitiseReason(told ? reason.words : `${reason.words} ${reason.message}`)
+  // A provider's sentence may quote what the client wrote; the log has its codes, which can't.
+  const logged = sanitiseReason(reason.words)
   return {
     code,
     message: told && words !== '' ? `${own.slice(0, -1)}: ${words}` : own,

@@ -60,10 +60,11 @@ test("tells the client the provider's reason where the client can mend it", () =
   expect(param).toBe('messages[0].role')
 })
 
-test('keeps to the log what the client cannot mend', () => {
-  const { message, internal } = failure(500, { error: { message: 'disk /dev/sda is full' } })
+test('keeps from the client what it cannot mend, and from the log what may quote it', () => {
+  const error = { message: 'disk /dev/sda is full', type: 'server_error' }
+  const { message, internal } = failure(500, { error })
   expect(message).not.toContain('disk')
-  expect(internal).toContain('disk /dev/sda is full')
+  expect(internal).toBe('status 500 server_error')
 })
 
 test('keeps out of the log what may quote the client', () => {
